@@ -19,6 +19,7 @@ const PLAIN = [
   'marbles/**',
   'scripts/**',
   'spec/*.spec.ts',
+  'spec/angular/**',
   'spec/api/**',
   'spec/bench/**',
   'spec/browser/**',

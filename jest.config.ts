@@ -9,13 +9,10 @@ const config: Config = {
   // isolatedModules (in tsconfig.spec.json): each file is only stripped of its types, which `npm run typecheck` checks for all of them at once.
   transform: {
     '\\.ts$': ['ts-jest', { tsconfig: '<rootDir>/tsconfig.spec.json', diagnostics: false }],
-    '/node_modules/cborg/.*\\.js$': [
-      'ts-jest',
-      { tsconfig: { module: 'commonjs', target: 'es2022', allowJs: true, isolatedModules: true }, diagnostics: false },
-    ],
+    '/node_modules/(cborg|@angular)/': '<rootDir>/spec/support/platform/es-module-transform.js',
   },
-  // cborg has ES modules only, which jest cannot require before Node 24.9.
-  transformIgnorePatterns: ['/node_modules/(?!cborg/)'],
+  // cborg and Angular have ES modules only, which jest cannot require before Node 24.9.
+  transformIgnorePatterns: ['/node_modules/(?!cborg/|@angular/)'],
   moduleNameMapper: {
     // `import.meta` is a syntax error in CommonJS; the stand-in also lets a spec set what the environment holds.
     '^\\./env\\.js$': '<rootDir>/spec/support/platform/env.ts',

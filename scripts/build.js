@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { build } from 'esbuild';
 import { privateNamesAsProperties } from './private-names.js';
 
-const DOORS = ['index', 'node', 'msgpack', 'port', 'contract', 'react', 'topics', 'testing'];
+const DOORS = ['index', 'node', 'msgpack', 'port', 'contract', 'angular', 'react', 'topics', 'testing'];
 
 const root = join(import.meta.dirname, '..');
 const cjs = join(root, 'dist/cjs');

@@ -5,7 +5,7 @@ import { describe, expect, it } from '@jest/globals';
 /** Maps a path below src/ to the file's text. */
 type Sources = ReadonlyMap<string, string>;
 
-const DOORS = ['index', 'node', 'msgpack', 'port', 'contract', 'react', 'topics', 'testing'];
+const DOORS = ['index', 'node', 'msgpack', 'port', 'contract', 'angular', 'react', 'topics', 'testing'];
 const UP_TO_SESSION = ['wire', 'codec', 'rx', 'operators', 'session', 'transport', 'logger'];
 const UP_TO_PEER = [...UP_TO_SESSION, 'peer', 'settings', 'version'];
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
@@ -22,6 +22,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   peer: UP_TO_PEER,
   ...Object.fromEntries(DOORS.map((door) => [door, [...UP_TO_PEER, ...DOORS]])),
   contract: [...UP_TO_PEER, 'contract'],
+  // The door registers json, because provideMux dials.
+  angular: [...UP_TO_PEER, 'index', 'angular'],
   react: [...UP_TO_PEER, 'react'],
   topics: [...UP_TO_PEER, 'topics'],
 };
@@ -55,6 +57,7 @@ const CONFINED: readonly (readonly [what: string, pattern: RegExp, allowed: RegE
   ['ws', /'ws'/, /^(transport\/ws\/ws|node)\.ts$/],
   ['@msgpack/msgpack', /'@msgpack\/msgpack'/, /^codec\/msgpack\.ts$/],
   ['import.meta', /\bimport\.meta\b/, /^env\.ts$/],
+  ['@angular/core', /'@angular\/core(\/[^']*)?'/, /^angular\//],
   ['react', /'react(-dom)?(\/[^']*)?'/, /^react\//],
   ['rxjs', /'rxjs(\/[^']*)?'/, /^(?!wire\/|codec\/|session\/streams\/stream-state\.ts$)/],
   ['a clock', CLOCKS, /^(transport\/|rx\/(memory-clock|soon)\.ts$)/],

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
+import '@angular/compiler';
+import * as angular from '../../src/angular.js';
 import * as contract from '../../src/contract.js';
 import * as index from '../../src/index.js';
 import * as msgpack from '../../src/msgpack.js';
@@ -33,6 +35,7 @@ describe.each([
   { door: 'msgpack', namespace: msgpack, subpath: './msgpack' },
   { door: 'port', namespace: port, subpath: './port' },
   { door: 'contract', namespace: contract, subpath: './contract' },
+  { door: 'angular', namespace: angular, subpath: './angular' },
   { door: 'react', namespace: react, subpath: './react' },
   { door: 'topics', namespace: topics, subpath: './topics' },
   { door: 'testing', namespace: testing, subpath: './testing' },
@@ -64,6 +67,7 @@ describe('the version', () => {
     ['rxmux/msgpack', msgpack.VERSION],
     ['rxmux/port', port.VERSION],
     ['rxmux/contract', contract.VERSION],
+    ['rxmux/angular', angular.VERSION],
     ['rxmux/react', react.VERSION],
     ['rxmux/topics', topics.VERSION],
   ])('The version of %s is the version in package.json', (_, version) => {

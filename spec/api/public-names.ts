@@ -10,7 +10,9 @@ const names = (text: string): string[] => text.trim().split(/\s+/).sort();
  * The public names of each entry point. A name is added or removed here by hand, so that no name becomes public or private
  * unnoticed.
  */
-export const PUBLIC_NAMES: Readonly<Record<'index' | 'node' | 'msgpack' | 'port' | 'contract' | 'react' | 'topics' | 'testing', DoorNames>> = {
+export const PUBLIC_NAMES: Readonly<
+  Record<'index' | 'node' | 'msgpack' | 'port' | 'contract' | 'angular' | 'react' | 'topics' | 'testing', DoorNames>
+> = {
   index: {
     values: names(`
       ABSENT Assembler CloseCode DEFAULT_LIMITS MAX_FRAME_BYTES PREFIX Reassembly ResetCode StreamFault V1_FRAME_TYPES VERSION
@@ -54,6 +56,10 @@ export const PUBLIC_NAMES: Readonly<Record<'index' | 'node' | 'msgpack' | 'port'
       CommonErrors ErrorData ErrorsOf Failure Issue
       AnswerOptions Answering AnsweringOptions Answers Around Call ContextOf Inputs Items Reply Verify
     `),
+  },
+  angular: {
+    values: names('MUX VERSION injectPeer injectStatus muxResource provideMux'),
+    types: names('MuxResource MuxResourceOptions MuxResourceStatus'),
   },
   react: {
     values: names('MuxProvider VERSION useMux useMuxStatus useStream'),

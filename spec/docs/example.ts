@@ -19,9 +19,6 @@ import type { Reader } from './reader.js';
 const READER = './reader-at-hand.js';
 const MODULES: Readonly<Record<string, object>> = {
   [READER]: { peer: 0, acceptor: 0, term$: 0, token: 0, append: 0, userOf: 0, Entry: 0 } satisfies Record<keyof Reader | 'Entry', 0>,
-  '@angular/common': { isPlatformBrowser: 0 },
-  '@angular/core': { DestroyRef: 0, inject: 0, InjectionToken: 0, NgZone: 0, PLATFORM_ID: 0, Signal: 0 },
-  '@angular/core/rxjs-interop': { toSignal: 0 },
   'rxmux/testing': testing,
   'rxmux/msgpack': msgpack,
   'rxmux/port': port,

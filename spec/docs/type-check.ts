@@ -6,29 +6,6 @@ import { REPOSITORY } from './markdown.js';
 
 /** Declarations of the framework names that the pages use. */
 const FRAMEWORKS = `
-declare module '@angular/core' {
-  export type Signal<T> = () => T;
-  export class InjectionToken<T> {
-    constructor(name: string, options: { readonly providedIn: 'root'; readonly factory: () => T });
-    private readonly held: T;
-  }
-  export abstract class DestroyRef {
-    abstract onDestroy(callback: () => void): () => void;
-  }
-  export abstract class NgZone {
-    abstract runOutsideAngular<T>(work: () => T): T;
-  }
-  export const PLATFORM_ID: InjectionToken<object>;
-  export function inject<T>(token: InjectionToken<T> | (abstract new () => T)): T;
-}
-declare module '@angular/common' {
-  export function isPlatformBrowser(platformId: object): boolean;
-}
-declare module '@angular/core/rxjs-interop' {
-  import type { Observable } from 'rxjs';
-  import type { Signal } from '@angular/core';
-  export function toSignal<T>(source: Observable<T>): Signal<T | undefined>;
-}
 declare module '@tanstack/react-query' {
   export interface QueryOptions<T> {
     readonly queryKey: readonly unknown[];

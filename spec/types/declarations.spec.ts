@@ -14,6 +14,7 @@ const MODULES = {
   msgpack: 'rxmux/msgpack',
   port: 'rxmux/port',
   contract: 'rxmux/contract',
+  angular: 'rxmux/angular',
   react: 'rxmux/react',
   testing: 'rxmux/testing',
 } as const;

@@ -1,0 +1,44 @@
+import 'zone.js';
+import { expect, it } from '@jest/globals';
+import { NgZone, provideZoneChangeDetection } from '@angular/core';
+import { TestBed } from '@angular/core/testing';
+import { injectPeer, muxResource, provideMux } from '../../src/angular.js';
+import { createServer } from '../../src/testing.js';
+import { until } from '../support/socket/leaks.js';
+import { application, ON_SERVER } from './application.js';
+
+it('With zone.js a connected peer with keepalive and a resource leave the zone stable', async () => {
+  const server = createServer({ onStream: (_, stream) => stream.send('now').then(() => stream.closed) });
+  const inZone: boolean[] = [];
+  const [peer, resource] = application(
+    [provideZoneChangeDetection(), provideMux('ws://test', { socket: server.socket })],
+    () =>
+      [
+        injectPeer(),
+        muxResource({
+          stream: (call) => {
+            inZone.push(NgZone.isInAngularZone());
+            return call.peer.open$<string>('price');
+          },
+        }),
+      ] as const,
+  );
+  const zone = TestBed.inject(NgZone);
+  zone.run(() => {
+    TestBed.tick();
+  });
+  await until('a value', () => resource.value() === 'now');
+  expect([peer.status.state, inZone, zone.hasPendingMacrotasks]).toEqual(['open', [false], false]);
+  TestBed.resetTestingModule();
+  await peer.closed;
+});
+
+it('With zone.js a call on a server that renders leaves the zone stable', async () => {
+  const peer = application([provideZoneChangeDetection(), provideMux('/mux'), ON_SERVER], injectPeer);
+  const zone = TestBed.inject(NgZone);
+  const outcome = zone.run(() => peer.request('hi').catch(() => 'failed'));
+  await Promise.resolve();
+  expect(zone.hasPendingMacrotasks).toBe(false);
+  TestBed.resetTestingModule();
+  expect(await outcome).toBe('failed');
+});

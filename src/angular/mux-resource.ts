@@ -1,0 +1,139 @@
+import { computed, effect, inject, Injector, linkedSignal, NgZone, runInInjectionContext, signal, untracked } from '@angular/core';
+import type { Signal, WritableSignal } from '@angular/core';
+import type { ObservableInput } from 'rxjs';
+import type { Peer } from '../peer/peer.js';
+import { valuesEqual } from '../wire/frames-equal.js';
+import { injectPeer, isOnServer } from './mux.js';
+import { asError, changesOf, opening } from './resource-state.js';
+import type { Change, MuxResourceStatus, ResourceState } from './resource-state.js';
+
+/** How a {@link muxResource} is made. */
+export interface MuxResourceOptions<T, P> {
+  /**
+   * Returns the parameters of the stream, and reads signals for that. When they change, the stream ends and another one opens. Plain
+   * objects and arrays are compared by content. With `undefined` there is no stream. Default: one stream, whose parameters are `null`.
+   */
+  readonly params?: (() => P) | undefined;
+  /**
+   * Opens the stream for the parameters, and again on each new socket. It runs untracked and outside of zone.js. A call that the server
+   * refused is made again by itself, as with `retry: 'safe'`.
+   */
+  readonly stream: (call: { readonly params: Exclude<P, undefined>; readonly peer: Peer }) => ObservableInput<T>;
+  /** The value before the first one. Default `undefined`. */
+  readonly defaultValue?: T | undefined;
+  /** Whether the value stays when the parameters change, until the first value of the next stream. Default `false`. */
+  readonly keepValue?: boolean | undefined;
+  /** Where the resource lives. Default: the current one. */
+  readonly injector?: Injector | undefined;
+}
+
+/** A stream as signals. */
+export interface MuxResource<T> {
+  /** The newest value. It survives reconnects and errors. Reading it never throws. */
+  readonly value: Signal<T>;
+  readonly status: Signal<MuxResourceStatus>;
+  /** The error that ended the stream, while the status is `error`. */
+  readonly error: Signal<Error | undefined>;
+  /** Opens the stream again, and keeps the value. Returns whether it does; not while the status is `idle`, `loading` or `reloading`. */
+  reload(): boolean;
+}
+
+/** The parameters of one stream. */
+interface Asked<P> {
+  readonly params: P | undefined;
+  /** The error that `params` threw. */
+  readonly error: Error | undefined;
+  /** The number of reloads before. */
+  readonly round: number;
+}
+
+/**
+ * Reads a stream into signals for as long as its component or service lives. The value survives reconnects: the stream opens again on
+ * the next socket, and `status` is `reconnecting` until then. A stream that completes stays `resolved`, without any value too.
+ *
+ * On a server (SSR and prerender) it opens nothing, and its status is `loading`, as at first in the browser. It never keeps an
+ * application from being stable. Call it where `inject` works, or pass an `injector`.
+ *
+ * @throws Error where no provider has a peer
+ *
+ * @example
+ * ```ts
+ * @Component({ selector: 'app-price', template: `{{ price.value() ?? '…' }} {{ price.status() }}` })
+ * export class Price {
+ *   readonly symbol = input.required<string>();
+ *   readonly price = muxResource({
+ *     params: this.symbol,
+ *     stream: ({ params, peer }) => client(peer, api).price({ symbol: params }),
+ *   });
+ * }
+ * ```
+ */
+export function muxResource<T, P = null>(options: MuxResourceOptions<T, P> & { readonly defaultValue: T }): MuxResource<T>;
+export function muxResource<T, P = null>(options: MuxResourceOptions<T, P>): MuxResource<T | undefined>;
+export function muxResource<T, P>(options: MuxResourceOptions<T, P>): MuxResource<T | undefined> {
+  return runInInjectionContext(options.injector ?? inject(Injector), () => new StreamResource(options));
+}
+
+class StreamResource<T, P> implements MuxResource<T | undefined> {
+  readonly value: Signal<T | undefined>;
+  readonly status: Signal<MuxResourceStatus>;
+  readonly error: Signal<Error | undefined>;
+  readonly #round = signal(0);
+  readonly #asked: Signal<Asked<P>>;
+  readonly #state: WritableSignal<ResourceState<T | undefined>>;
+
+  constructor(options: MuxResourceOptions<T, P>) {
+    this.#asked = askedBy(options.params, this.#round);
+    this.#state = linkedSignal<Asked<P>, ResourceState<T | undefined>>({
+      source: this.#asked,
+      computation: (now, before) => {
+        const { defaultValue, keepValue = false } = options;
+        if (now.params === undefined) return { status: now.error === undefined ? 'idle' : 'error', value: defaultValue, error: now.error };
+        const isSame = before?.source.params === now.params;
+        return opening(keepValue || isSame ? before?.value : undefined, defaultValue);
+      },
+    });
+    this.value = computed(() => this.#state().value);
+    this.status = computed(() => this.#state().status);
+    this.error = computed(() => this.#state().error);
+    if (!isOnServer()) this.#read(options.stream);
+  }
+
+  reload(): boolean {
+    const status = untracked(this.status);
+    if (status === 'idle' || status === 'loading' || status === 'reloading') return false;
+    this.#round.update((round) => round + 1);
+    return true;
+  }
+
+  #read(stream: MuxResourceOptions<T, P>['stream']): void {
+    const peer = injectPeer();
+    const zone = inject(NgZone);
+    effect((onCleanup) => {
+      const now = this.#asked();
+      if (now.params === undefined) return;
+      const call = { params: now.params as Exclude<P, undefined>, peer };
+      const changes$ = changesOf<T | undefined>(peer, () => stream(call));
+      const reading = untracked(() => zone.runOutsideAngular(() => changes$.subscribe((change) => this.#change(now, change))));
+      onCleanup(() => {
+        reading.unsubscribe();
+      });
+    });
+  }
+
+  /** Drops the change of a stream whose parameters have changed, because the effect ends it only later. */
+  #change(of: Asked<P>, change: Change<T | undefined>): void {
+    if (untracked(this.#asked) === of) this.#state.update(change);
+  }
+}
+
+function askedBy<P>(paramsOf: MuxResourceOptions<unknown, P>['params'], round: Signal<number>): Signal<Asked<P>> {
+  const params = computed(paramsOf ?? (() => null as P), { equal: valuesEqual });
+  return computed(() => {
+    try {
+      return { params: params(), error: undefined, round: round() };
+    } catch (error) {
+      return { params: undefined, error: asError(error), round: round() };
+    }
+  });
+}
