@@ -47,6 +47,14 @@ export function project(name, source, type) {
   return directory;
 }
 
+/** Installs an example as its lock file says, with the packed package in it. Returns its folder. */
+export function example(name) {
+  const directory = join(repository, 'examples', name);
+  run(directory, 'npm', 'ci', '--ignore-scripts', '--loglevel=error');
+  install(directory, tarball);
+  return directory;
+}
+
 export function filesBelow(directory) {
   const entries = readdirSync(directory, { recursive: true, withFileTypes: true });
   return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
