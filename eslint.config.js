@@ -46,6 +46,7 @@ const PLAIN = [
   'spec/react/**',
   'spec/rx/**',
   'spec/session/**',
+  'spec/proxies/**',
   'spec/soak/**',
   'spec/support/**',
   'spec/testing/**',

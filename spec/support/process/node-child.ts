@@ -14,7 +14,6 @@ export interface Ending {
 }
 
 /**
- * Returns a function that runs a program of Node in a process of its own, to its end. The program has the names of `rxmux/node` and
  * Returns a function that runs a Node program to its end, in its own process. The program can use `logger` and the exports of
  * `rxmux/node`, and may await.
  */
