@@ -6,7 +6,7 @@ import type { Server } from './fleet.js';
 import { Load } from './load.js';
 
 const CLIENTS = 50;
-/** The silence that a deploy may add to twice that of an undisturbed subscription, in ms. */
+/** An undisturbed subscription is silent for some time. A deploy may double that time and add this, in ms. */
 const MOST_SILENCE_MS = 250;
 
 const logs = collectLogs();
