@@ -15,6 +15,7 @@ const UNINSTALLED = existsSync(new URL('bench/node_modules', import.meta.url))
 /** Folders whose comments, texts and titles are plain English. A folder joins when it is rewritten, and stays. */
 const PLAIN = [
   'bench/**',
+  'command/**',
   'examples/**',
   'marbles/**',
   'scripts/**',
@@ -25,6 +26,7 @@ const PLAIN = [
   'spec/browser/**',
   'spec/chaos/**',
   'spec/codec/**',
+  'spec/command/**',
   'spec/conformance/**',
   'spec/contract/**',
   'spec/docs/**',

@@ -4,6 +4,7 @@ import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'no
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { build } from 'esbuild';
+import { buildCommand } from './command.js';
 import { privateNamesAsProperties } from './private-names.js';
 
 const DOORS = ['index', 'node', 'msgpack', 'port', 'contract', 'angular', 'react', 'topics', 'testing'];
@@ -40,6 +41,8 @@ await build({
   sourcesContent: false,
   logLevel: 'warning',
 });
+
+await buildCommand('dist/bin');
 
 // `import.meta` does not exist in CommonJS, so there env-none.ts stands in for env.ts, under its name.
 for (const built of readdirSync(cjs).filter((name) => name.startsWith('env-none.'))) {

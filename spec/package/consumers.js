@@ -66,6 +66,11 @@ function checkStallingScheduler(directory) {
   check('peers in memory answer with rxjs 7.8.0', printed.trim().split(/\s+/).join() === '0,1,2');
 }
 
+function checkCommand(directory) {
+  const printed = run(directory, process.execPath, 'node_modules/.bin/rxmux', '--help');
+  check('the command starts', printed.includes('rxmux COMMAND'));
+}
+
 function checkSourceMaps(directory) {
   const maps = filesBelow(join(directory, 'node_modules/rxmux/dist')).filter((path) => path.endsWith('.map'));
   const missing = maps.filter((map) =>
@@ -308,6 +313,7 @@ async function checkJsdom(serverDirectory) {
 try {
   const esm = checkNodeProject('module');
   checkSourceMaps(esm);
+  checkCommand(esm);
   checkAlone(esm);
   checkClassNames(esm);
   checkTwoCopies(esm);

@@ -1,0 +1,19 @@
+/** The exit statuses of the command. */
+export const Exit = {
+  OK: 0,
+  /** A check found a fault. */
+  FAULT: 1,
+  USAGE: 2,
+  /** The remote's handler failed, or the stream was reset. */
+  REMOTE: 3,
+  REFUSED: 4,
+  TIMEOUT: 5,
+  CONNECTION: 6,
+} as const;
+
+export type ExitStatus = (typeof Exit)[keyof typeof Exit];
+
+/** The arguments make no sense. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}

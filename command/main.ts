@@ -1,0 +1,62 @@
+#!/usr/bin/env node
+import { Exit, UsageError } from './exit.js';
+import type { ExitStatus } from './exit.js';
+
+interface Command {
+  readonly help: string;
+  run(args: readonly string[]): Promise<ExitStatus>;
+}
+
+interface Listed {
+  readonly about: string;
+  /** Loads the command's code only when it runs. */
+  readonly load: () => Promise<Command>;
+}
+
+const COMMANDS: Readonly<Record<string, Listed>> = {
+  check: { about: 'check a server or a dialer from outside, over raw frames', load: () => import('./check/cli.js') },
+  serve: { about: 'a server to try things with: echo, files, agreed payloads', load: () => import('./serve/cli.js') },
+};
+
+const HELP = `rxmux: many streams over one WebSocket, from the command line
+
+USAGE
+  rxmux COMMAND [options]
+  rxmux COMMAND --help
+
+COMMANDS
+${Object.entries(COMMANDS)
+  .map(([name, { about }]) => `  ${name.padEnd(8)} ${about}`)
+  .join('\n')}
+`;
+
+process.exitCode = await main(process.argv.slice(2));
+
+async function main([name, ...args]: readonly string[]): Promise<ExitStatus> {
+  if (name === undefined || name === '--help' || name === '-h') return printed(HELP);
+  const command = Object.hasOwn(COMMANDS, name) ? await COMMANDS[name]?.load() : undefined;
+  if (command === undefined) return misused(`expected one of the commands ${Object.keys(COMMANDS).join(', ')}, got '${name}'`);
+  const own = args.includes('--') ? args.slice(0, args.indexOf('--')) : args;
+  if (own.includes('--help') || own.includes('-h')) return printed(command.help);
+  try {
+    return await command.run(args);
+  } catch (error) {
+    if (isMisuse(error)) return misused(`${error.message}\nTry: rxmux ${name} --help`);
+    throw error;
+  }
+}
+
+function printed(text: string): ExitStatus {
+  process.stdout.write(text);
+  return Exit.OK;
+}
+
+function misused(text: string): ExitStatus {
+  process.stderr.write(`rxmux: ${text}\n`);
+  return Exit.USAGE;
+}
+
+/** Whether an error speaks of the arguments: one of this command, or one of `parseArgs`. */
+function isMisuse(error: unknown): error is Error {
+  return error instanceof UsageError || (error instanceof TypeError && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS'));
+}

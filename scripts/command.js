@@ -1,0 +1,30 @@
+// Builds the command `rxmux`: one small file that starts it, and one for each part that a subcommand loads.
+import { join } from 'node:path';
+import { build } from 'esbuild';
+
+const root = join(import.meta.dirname, '..');
+
+/**
+ * @param {string} outdir where `rxmux.js` is written
+ * @param {boolean} fromSources whether the library comes from `src/`, and not from the package around the command
+ */
+export function buildCommand(outdir, fromSources = false) {
+  return build({
+    absWorkingDir: root,
+    entryPoints: { rxmux: 'command/main.ts' },
+    outdir,
+    chunkNames: 'rxmux-[hash]',
+    bundle: true,
+    splitting: true,
+    packages: 'external',
+    ignoreAnnotations: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    logLevel: 'warning',
+    // Without the paths of tsconfig.json, `rxmux` is the package that the command is a part of.
+    ...(fromSources ? {} : { tsconfigRaw: {} }),
+  });
+}
+
+if (process.argv[1] === import.meta.filename) await buildCommand(process.argv[2], process.argv.includes('--sources'));
