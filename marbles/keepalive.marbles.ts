@@ -2,6 +2,7 @@ import { describe, it } from '@jest/globals';
 import { OutgoingFrame } from '../src/wire/outgoing.js';
 import { map, Subject } from 'rxjs';
 import { JsonCodec } from '../src/codec/json.js';
+import { Tally } from '../src/session/base/tally.js';
 import { Session } from '../src/session/session.js';
 import type { Frame } from '../src/wire/frame.js';
 import { resolveLimits } from '../src/wire/limits.js';
@@ -140,6 +141,7 @@ describe('the keepalive', () => {
         maxFrameBytes: 65_536,
         number: 1,
         owner: {
+          tally: new Tally(),
           accept: () => undefined,
           observed: (_session, direction, frame) => {
             if (direction === 'rx') return;

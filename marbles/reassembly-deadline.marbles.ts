@@ -1,6 +1,7 @@
 import { describe, it } from '@jest/globals';
 import { map, Subject } from 'rxjs';
 import { JsonCodec } from '../src/codec/json.js';
+import { Tally } from '../src/session/base/tally.js';
 import { Session } from '../src/session/session.js';
 import type { Frame } from '../src/wire/frame.js';
 import { resolveLimits } from '../src/wire/limits.js';
@@ -119,6 +120,7 @@ describe('the deadline of a reassembly', () => {
         maxFrameBytes: 65_536,
         number: 1,
         owner: {
+          tally: new Tally(),
           accept: ({ id }) => opened$.next(String(id)),
           observed: (_session, direction, frame) => {
             if (direction === 'tx') out$.next(letterOf(frame));

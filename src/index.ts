@@ -18,6 +18,7 @@ export type { CloseOptions } from './peer/base/close-options.js';
 export type { FrameEvent, NewPeerOptions } from './peer/peer.js';
 export type { PeerContext, PeerOptions } from './peer/base/options.js';
 export type { PeerStatus } from './peer/base/status.js';
+export type { PeerStats, Traffic, Usage } from './peer/core/stats.js';
 export { SharedPayload } from './peer/stream/shared-payload.js';
 export { Stream } from './peer/stream/stream.js';
 export type { EndOptions, ReplyOptions, SendOptions } from './peer/stream/stream.js';

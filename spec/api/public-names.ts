@@ -27,7 +27,7 @@ export const PUBLIC_NAMES: Readonly<
     `),
     types: names(`
       Absent CloseReason Codec CompleteFrame DecodeLimits Frame FrameDirection FrameEvent FrameType Given Limits Message Metadata MetadataInput Rate
-      ConnectOptions ConnectUrl DialContext DialFailure Hello Keepalive NewPeerOptions PeerContext PeerOptions PeerStatus Reconnect SocketEvent SocketLike
+      ConnectOptions ConnectUrl DialContext DialFailure Hello Keepalive NewPeerOptions PeerContext PeerOptions PeerStats PeerStatus Reconnect SocketEvent SocketLike Traffic Usage
       CallEnd CallEvent CloseOptions Credit EndOptions FeedOptions Input InputOptions OpenOptions Overflow Reopen ReplyOptions Retry Routed SendOptions Sink Sinks SliceQueue Slicer WithDirection WithFrame
       CloseHandler ErrorHandler ErrorSerializer FrameObserver HandlerFailure IncomingHeadersInterceptor OpenInterceptor Remove ReplyHeadersInterceptor StreamHandler
       AnyMuxError AnyStreamError CloseCause StreamPhase LogLevel Logger
@@ -36,7 +36,7 @@ export const PUBLIC_NAMES: Readonly<
   node: {
     values: names('Totals VERSION accept connect handleUpgrade refuse serve'),
     types: names(
-      'AcceptOptions HelloLimits MuxServer NodeConnectOptions Origins Refusal ServeOptions ServerNotifyOptions ServerStats TotalLimits TrustProxy UpgradeOptions UpgradeRefusal Usage Verdict',
+      'AcceptOptions HelloLimits MuxServer NodeConnectOptions Origins PeerStats Refusal ServeOptions ServerNotifyOptions ServerStats TotalLimits Traffic TrustProxy UpgradeOptions UpgradeRefusal Usage Verdict',
     ),
   },
   msgpack: {

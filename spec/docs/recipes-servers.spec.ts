@@ -37,6 +37,29 @@ describe('session cookie', () => {
   });
 });
 
+describe('metrics', () => {
+  it('`metricsOf` prints each fact of a server as a line of text', async () => {
+    const server = serve({ port: 0, handler: (_, stream) => stream.reply('hi'), totalLimits: { maxConnections: 4 } });
+    const { port } = (await server.listening) as AddressInfo;
+    const peer = connect(`ws://localhost:${port}`);
+    await peer.request(null);
+    const lines = page.metricsOf(server).split('\n');
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        'rxmux_connections{by="open"} 1',
+        'rxmux_streams{by="opened"} 1',
+        'rxmux_ended{by="ended"} 1',
+        'rxmux_sent{by="frames"} 1',
+        'rxmux_peersNearLimits{by="maxStreams"} 0',
+        'rxmux_limits{by="maxConnections"} 0.25',
+      ]),
+    );
+    expect(lines.pop()).toBe('');
+    expect(lines.every((line) => /^rxmux_[a-zA-Z]+\{by="[\w ]+"\} [\d.]+$/.test(line))).toBe(true);
+    await Promise.all([peer.close(), server.close()]);
+  });
+});
+
 describe('one port', () => {
   it('A server on one port serves pages and streams, and refuses one peer too many with 429', async () => {
     const http = createServer((_request, response) => response.end('a page'));

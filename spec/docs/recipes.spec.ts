@@ -42,6 +42,7 @@ describe('exports', () => {
       serveLog: true,
       closeOnSignal: true,
       book: true,
+      metricsOf: true,
       joinPages: true,
       serveTab: true,
       leavePort: true,

@@ -57,6 +57,7 @@ export interface Recipes {
   serveLog: (peer: Peer, log: readonly Entry[], entry$: Observable<Entry>) => Subscription;
   closeOnSignal: (server: MuxServer, process: EventEmitter) => Promise<void>;
   book: (peer: Peer, seat: string) => Promise<string>;
+  metricsOf: (server: MuxServer) => string;
   joinPages: (http: Server, handler: StreamHandler, most: number) => MuxServer;
   serveTab: (port: PortLike, server: Peer) => Peer;
   leavePort: (http: Server, mux: MuxServer) => Promise<void>;

@@ -1,5 +1,6 @@
 import { JsonCodec } from '../../src/codec/json.js';
 import type { CloseCause } from '../../src/session/base/close-cause.js';
+import { Tally } from '../../src/session/base/tally.js';
 import { Session } from '../../src/session/session.js';
 import type { LiveStream } from '../../src/session/streams/live-stream.js';
 import { resolveLimits } from '../../src/wire/limits.js';
@@ -183,6 +184,7 @@ export class SmallWorld {
       transport: this.#pipe.sockets[end],
       limits: LIMITS,
       owner: {
+        tally: new Tally(),
         accept: (live, open) => {
           const part = this.#part(end).get(live.id);
           if (part !== undefined) part.holder = hold(live, open);

@@ -1,11 +1,12 @@
 import { Subscription, timer } from 'rxjs';
+import type { Usage } from '../peer/core/stats.js';
 import type { Share } from '../session/base/share.js';
 import { steadyNow } from '../transport/steady-clock.js';
 import { hostOf } from './client-address.js';
 import { Member } from './member.js';
 import { Quantity } from './quantity.js';
 import type { Objection } from './refusal.js';
-import type { TotalLimits, Usage } from './total-limits.js';
+import type { TotalLimits } from './total-limits.js';
 
 /** How often connections that wait look for room, in ms. Sockets do not report that they have drained. */
 const LOOK_MS = 50;

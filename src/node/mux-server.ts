@@ -89,12 +89,13 @@ export interface MuxServer {
    */
   readonly listening: Promise<AddressInfo | string>;
   /**
-   * Returns facts about this server now: its connections, streams and bytes, its refusals by HTTP status, and the use of each total limit.
-   * It looks at every peer.
+   * Returns facts about this server now: the sums of the {@link Peer.stats} of its peers, its connections, its refusals by HTTP status, and
+   * the use of its limits. It looks at every peer.
    *
    * @example
    * ```ts
    * server.stats().limits.maxConnections;   // { used: 9210, max: 10000 }
+   * server.stats().ended;                   // { ended: 81344, lost: 12, 'remote reset CANCEL': 903 }
    * ```
    */
   stats(): ServerStats;

@@ -27,7 +27,7 @@ import { notifyAll } from './notify-all.js';
 import { readPlace } from './place.js';
 import type { Place } from './place.js';
 import { pathOf, RefusalLog } from './refusal.js';
-import { loadOf } from './server-stats.js';
+import { NO_LOAD, nearLimits, sumOf } from './server-stats.js';
 import type { ServerStats } from './server-stats.js';
 import { Totals } from './total-limits.js';
 import { takeUpgrades } from './upgrade-hub.js';
@@ -84,6 +84,8 @@ class NodeMuxServer implements MuxServer {
   readonly #totals: Totals;
   /** How many peers have connected so far. */
   #opened = 0;
+  /** The sums of the peers that have closed. */
+  #past = NO_LOAD;
   /** How many upgrades were refused so far, by status. */
   readonly #refusals = new Map<number, number>();
   /** When the drain ends, on the clock of rxjs. */
@@ -144,11 +146,13 @@ class NodeMuxServer implements MuxServer {
   }
 
   stats(): ServerStats {
+    const peers = [...this.peers].map((peer) => peer.stats());
     return {
-      connections: { open: this.peers.size, opened: this.#opened },
-      ...loadOf(this.peers),
+      connections: { open: peers.length, opened: this.#opened },
+      ...sumOf([this.#past, ...peers]),
       refusals: Object.fromEntries(this.#refusals),
       limits: this.#totals.usage(),
+      peersNearLimits: nearLimits(peers),
     };
   }
 
@@ -229,6 +233,7 @@ class NodeMuxServer implements MuxServer {
     this.peers.add(peer);
     void peer.closed.then(() => {
       this.peers.delete(peer);
+      this.#past = sumOf([this.#past, peer.stats()]);
       this.#checkEmpty();
     });
     this.#peers$.next(peer);

@@ -1,31 +1,62 @@
-import { Peer } from '../peer/peer.js';
-import type { TotalLimits, Usage } from './total-limits.js';
+import type { PeerStats, Usage } from '../peer/core/stats.js';
+import type { TotalLimits } from './total-limits.js';
 
-/** Facts about a server at one moment. */
-export interface ServerStats {
+/** The facts that add up. */
+type Load = Omit<PeerStats, 'limits' | 'rttMs'>;
+
+/** Facts about a server at one moment: the sums of its peers, those that have closed included. */
+export interface ServerStats extends Load {
   /** `opened` counts all since the server began. */
   readonly connections: { readonly open: number; readonly opened: number };
-  /** Streams of both sides that are live now, and `remote`: those that `maxStreams` counts. */
-  readonly streams: { readonly open: number; readonly remote: number };
-  /** Bytes of received payloads that are held (`maxHeldBytes`), and bytes that wait to be sent, in sockets too (`peer.bufferedAmount`). */
-  readonly bytes: { readonly held: number; readonly unsent: number };
   /** Upgrades that were answered with each HTTP status in place of 101. */
   readonly refusals: Readonly<Record<number, number>>;
   /** Each total limit that was set, and how much of it is used: by other servers, too, that share their `Totals`. */
   readonly limits: { readonly [Limit in keyof TotalLimits]?: Usage };
+  /** How many peers use at least four fifths of a limit of their own. */
+  readonly peersNearLimits: { readonly [Limit in keyof PeerStats['limits']]: number };
 }
 
-/** Sums up what peers have now. */
-export function loadOf(peers: Iterable<Peer>): Pick<ServerStats, 'streams' | 'bytes'> {
-  const streams = { open: 0, remote: 0 };
-  const bytes = { held: 0, unsent: 0 };
-  for (const peer of peers) {
-    bytes.unsent += peer.bufferedAmount;
-    for (const { streams: table, receiveBudget } of Peer.core(peer)?.sessions ?? []) {
-      streams.open += table.size;
-      streams.remote += table.occupied;
-      bytes.held += receiveBudget.held.used + receiveBudget.attached.used;
-    }
+/** A limit counts as nearly met from so much of it on. */
+const NEAR = 4 / 5;
+
+/** The load of no peer. */
+export const NO_LOAD: Load = {
+  streams: { open: 0, remote: 0, waiting: 0, opened: 0 },
+  ended: {},
+  sent: { frames: 0, bytes: 0 },
+  received: { frames: 0, bytes: 0 },
+  queue: { frames: 0, bytes: 0 },
+  bytes: { held: 0, unsent: 0 },
+};
+
+export function sumOf(loads: readonly Load[]): Load {
+  return {
+    streams: sum(loads.map(({ streams }) => streams)),
+    ended: sum(loads.map(({ ended }) => ended)),
+    sent: sum(loads.map(({ sent }) => sent)),
+    received: sum(loads.map(({ received }) => received)),
+    queue: sum(loads.map(({ queue }) => queue)),
+    bytes: sum(loads.map(({ bytes }) => bytes)),
+  };
+}
+
+/** Returns how many peers are near each limit. */
+export function nearLimits(peers: readonly PeerStats[]): ServerStats['peersNearLimits'] {
+  const near = (limit: keyof PeerStats['limits']): number =>
+    peers.filter(({ limits }) => limits[limit].used >= limits[limit].max * NEAR).length;
+  return {
+    maxStreams: near('maxStreams'),
+    maxHeldBytes: near('maxHeldBytes'),
+    maxUnsentBytes: near('maxUnsentBytes'),
+    maxQueuedBytes: near('maxQueuedBytes'),
+  };
+}
+
+/** Adds up counts that have the same keys, or more. */
+function sum<Key extends string>(all: readonly Readonly<Record<Key, number>>[]): Record<Key, number> {
+  const sums: Partial<Record<Key, number>> = {};
+  for (const counts of all) {
+    for (const [key, count] of Object.entries<number>(counts)) sums[key as Key] = (sums[key as Key] ?? 0) + count;
   }
-  return { streams, bytes };
+  return sums as Record<Key, number>;
 }

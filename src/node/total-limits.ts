@@ -2,6 +2,7 @@ import { checkNumber, optionError } from '../wire/check.js';
 import type { Given } from '../wire/check.js';
 import { readObject } from '../wire/options.js';
 import type { Options } from '../wire/options.js';
+import type { Usage } from '../peer/core/stats.js';
 import { Ledger } from './ledger.js';
 
 /**
@@ -52,12 +53,6 @@ export function checkTotals(name: string, totals: Totals): Totals {
 /** Makes totals for one server of the limits alone. */
 export function totalsOf(_name: string, given: Totals | Given<TotalLimits>): Totals {
   return given instanceof Totals ? given : new Totals(given);
-}
-
-/** How much of a limit is used. */
-export interface Usage {
-  readonly used: number;
-  readonly max: number;
 }
 
 /**

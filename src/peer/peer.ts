@@ -30,6 +30,8 @@ import type { PeerContext, PeerOptions } from './base/options.js';
 import { PeerCore } from './core/peer-core.js';
 import { ping } from './calls/ping.js';
 import type { SocketSource } from './core/socket-source.js';
+import { statsOf } from './core/stats.js';
+import type { PeerStats } from './core/stats.js';
 import type { PeerStatus } from './base/status.js';
 import type { Stream } from './stream/stream.js';
 
@@ -251,6 +253,21 @@ export class Peer {
   /** Emits every {@link rttMs} from the subscription on; completes when the peer has ended. */
   get rtt$(): Observable<number> {
     return this.#core.rtt$;
+  }
+
+  /**
+   * Returns facts about this peer now: its streams, how they ended, its frames and bytes, what waits, and how much of its limits is used.
+   * It looks at each socket and each stream that has frames waiting.
+   *
+   * @example
+   * ```ts
+   * await peer.request({ op: 'sum', of: [1, 2] });
+   * peer.stats().ended;      // { ended: 1 }
+   * peer.stats().received;   // { frames: 1, bytes: 46 }
+   * ```
+   */
+  stats(): PeerStats {
+    return statsOf(this.#core);
   }
 
   /**

@@ -112,6 +112,7 @@ export class Session {
       throw new StreamIdsExhaustedError('expected a free stream id, got none: this connection has used all of them');
     const stream = new LiveStream(this, this.streams.nextId, true, isNotification);
     this.streams.add(stream);
+    this.owner.tally.opened++;
     return stream;
   }
 
@@ -146,6 +147,12 @@ export class Session {
   /** Whether the connection has failed or ended. The session then drops later frames. */
   get isOver(): boolean {
     return this.closing.isOver;
+  }
+
+  /** Bytes of the messages that were passed to the socket. */
+  get sentBytes(): number {
+    const { sentBytes, framingBytes = 0 } = this.transport;
+    return sentBytes - framingBytes;
   }
 
   /** Begins to close in good order, or shortens the current drain. */
@@ -208,6 +215,7 @@ export class Session {
 
   /** Writes a message to the socket. The remote may answer before this returns. */
   write(message: Message): void {
+    this.owner.tally.sentFrames++;
     this.transport.send(message);
     this.watchdog.sent(message);
   }
@@ -254,6 +262,8 @@ export class Session {
   #receives(message: Message): Message | null {
     if (this.isOver) return null;
     const bytes = (this.#messageBytes = this.transport.messageBytes ?? encodedLength(message));
+    this.owner.tally.receivedFrames++;
+    this.owner.tally.receivedBytes += bytes;
     this.watchdog.received(bytes);
     this.flood.received(bytes);
     const { maxMessageBytes } = this.limits;

@@ -51,6 +51,8 @@ export interface Transport {
   readonly bufferedAmount: number;
   /** All bytes passed to the socket so far, with or without its own framing of messages. */
   readonly sentBytes: number;
+  /** The socket's own framing in {@link sentBytes}, in bytes. Default 0. */
+  readonly framingBytes?: number;
   /** Whether {@link bufferedAmount} is at least `bytes`. The answer may need no measuring of the held messages. */
   holds(bytes: number): boolean;
   /** Passes one message to the socket. A socket that is not {@link writable} drops the message. */

@@ -5,6 +5,7 @@ import type { LiveStream } from '../../../src/session/streams/live-stream.js';
 import { Session } from '../../../src/session/session.js';
 import type { SessionLimits, SessionOptions } from '../../../src/session/session-options.js';
 import type { SessionOwner } from '../../../src/session/session-owner.js';
+import { Tally } from '../../../src/session/base/tally.js';
 import type { StreamSink } from '../../../src/session/streams/stream-line.js';
 import type { SocketClose } from '../../../src/transport/transport.js';
 import type { CloseReason } from '../../../src/wire/close-reason.js';
@@ -80,6 +81,7 @@ export class Rig {
   readonly remotes: Holder[] = [];
   readonly refused: (readonly [code: number, reason: string])[] = [];
   readonly observed: (readonly [FrameDirection, Envelope])[] = [];
+  readonly tally = new Tally();
   /** How often the last open stream has ended. */
   idle = 0;
   /** In ms. */
@@ -194,6 +196,7 @@ export class Rig {
 
   #owner(): SessionOwner {
     return {
+      tally: this.tally,
       accept: (live, open) => {
         const holder = this.#hold(live, open);
         this.remotes.push(holder);

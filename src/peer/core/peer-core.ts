@@ -2,6 +2,7 @@ import { Observable } from 'rxjs';
 import { log, logger } from '../../logger.js';
 import type { Share } from '../../session/base/share.js';
 import type { CloseCause } from '../../session/base/close-cause.js';
+import { Tally } from '../../session/base/tally.js';
 import type { LiveStream } from '../../session/streams/live-stream.js';
 import { Session } from '../../session/session.js';
 import type { Loss, SessionOwner } from '../../session/session-owner.js';
@@ -56,6 +57,7 @@ export class PeerCore implements SessionOwner, AnswerHost {
   readonly status = new StatusTracker();
   /** The last round trip of a ping, in ms; `null` before the first. */
   rttMs: number | null = null;
+  readonly tally = new Tally();
   /** The share of limits together with other connections; `null` for none. */
   share: Share | null = null;
   readonly #sessions = new Set<Session>();
@@ -300,6 +302,7 @@ export class PeerCore implements SessionOwner, AnswerHost {
 
   ending(session: Session, close: SocketClose): Loss {
     this.#sessions.delete(session);
+    this.tally.sentBytes += session.sentBytes;
     this.#frameLog.clear();
     if (logger.isEnabledFor('debug')) log('debug', `${this.label} connection ${session.number} ended: ${closeLine(close)}`);
     if (this.#handshaking === session) this.#handshaking = null;

@@ -34,6 +34,11 @@ export class ReceiveBudget {
     this.attached = new HeldBytes(limits, this.held, ATTACHED_SHARE, share);
   }
 
+  /** Bytes of both. */
+  get used(): number {
+    return this.held.used + this.attached.used;
+  }
+
   /**
    * Counts a payload of `weight` bytes of memory, with which its stream has `unread` encoded bytes.
    *

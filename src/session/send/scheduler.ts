@@ -67,6 +67,13 @@ export class Scheduler {
     });
   }
 
+  /** How many frames wait for their turn. A frame that has left in part is one. */
+  get frames(): number {
+    let frames = this.#control.length;
+    for (const [, queue] of this.backlog.queues) frames += queue.frames;
+    return frames;
+  }
+
   /** Queues one whole frame. Drops the frame if the pipeline has ended. */
   add(frame: OutgoingFrame): void {
     if (this.#pipeline?.closed !== false) return;

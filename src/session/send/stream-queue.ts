@@ -36,6 +36,11 @@ export class StreamQueue {
     return this.#bytes;
   }
 
+  /** How many frames have not left whole. */
+  get frames(): number {
+    return (this.empty ? 0 : 1) + this.#rest.length;
+  }
+
   get empty(): boolean {
     return this.#front === null;
   }

@@ -102,12 +102,14 @@ export class Admission implements Sinks<CompleteFrame | StreamFault> {
       throw new ConnectionFault(`expected an open of ${host.isDialer ? 'an even' : 'an odd'} id, got ${id}, which belongs to this side`);
     if (id <= this.#highest) return this.#lateOpen(frame, id);
     this.#highest = id;
+    host.owner.tally.opened++;
     const isLate = host.control.goaway.refuses(id);
     const refusal = isLate ? 'this side is going away' : this.#refusal();
     if (refusal === null) {
       host.streams.add(new LiveStream(host, id, false));
       return frame;
     }
+    host.owner.tally.ended({ how: 'reset', by: 'library', code: ResetCode.REFUSED, reason: refusal, payload: null });
     host.replies.reset(id, ResetCode.REFUSED, refusal);
     if (isLate) host.flood.countJunk(`an open of stream ${id}: ${refusal}`);
     else {

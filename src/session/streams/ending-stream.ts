@@ -151,6 +151,7 @@ export abstract class EndingStream extends StreamState {
 
   /** Reports the end to the user of a closed stream, and releases the rest. */
   release(error?: unknown): void {
+    this.host.owner.tally.ended(this.#cause);
     try {
       this.sink.gone(this.#cause, error);
     } catch (failure) {
@@ -171,8 +172,11 @@ export abstract class EndingStream extends StreamState {
     } catch (error) {
       this.broken(error);
     }
-    if (isTaken) this.#releaseTasks();
-    else {
+    if (isTaken) {
+      // The next socket counts it again.
+      this.host.owner.tally.opened--;
+      this.#releaseTasks();
+    } else {
       this.release();
       runAll(queued.waiters);
     }

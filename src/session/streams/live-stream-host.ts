@@ -5,6 +5,7 @@ import type { Reassembly } from '../../wire/reassembly.js';
 import type { ResetCode } from '../../wire/reset-code.js';
 import type { FloodGuard } from '../base/flood-guard.js';
 import type { GoAway } from '../base/goaway.js';
+import type { Tally } from '../base/tally.js';
 import type { ReadBackpressure } from '../receive/read-backpressure.js';
 import type { ReceiveBudget } from '../receive/receive-budget.js';
 import type { ControlFrames } from '../send/control-frames.js';
@@ -15,6 +16,8 @@ import type { StreamTable } from './stream-table.js';
 
 /** The owner of the remote's streams. */
 export interface StreamOwner {
+  /** Counts the streams and frames of all sockets. */
+  readonly tally: Tally;
   /** The open of a remote stream has arrived whole. */
   accept(stream: LiveStream, open: CompleteFrame): void;
   /** The library has refused a stream of the remote, because of a rule or a limit, or because no handler took it. */

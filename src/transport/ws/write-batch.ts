@@ -34,6 +34,8 @@ export class WriteBatch {
   #measured = 0;
   #bytes = 0;
   #writtenBytes = 0;
+  /** Bytes of the headers in {@link #writtenBytes}. */
+  #writtenHeaderBytes = 0;
   /** How many messages the current write takes. */
   #writeMessages = 0;
   /** How many messages were added in this turn. */
@@ -73,6 +75,11 @@ export class WriteBatch {
     return this.#writtenBytes + this.bytes;
   }
 
+  /** Bytes of the headers of all messages added so far. */
+  get headerBytes(): number {
+    return this.#messages.reduce((bytes, message) => bytes + headerSizeFor(sizeOf(message), this.masked), this.#writtenHeaderBytes);
+  }
+
   /**
    * Adds a message. It is written at once, or at the end of this turn at the latest.
    *
@@ -98,10 +105,30 @@ export class WriteBatch {
   /** Writes all waiting messages. */
   flush(): void {
     if (this.#messages.length === 0) return;
-    const bytes = framed(this.#messages, this.masked);
+    const bytes = this.#framed();
     this.#messages.length = this.#length = this.#measured = this.#bytes = 0;
     this.#writtenBytes += bytes.length;
     if (this.socket.writable) this.stream.write(bytes, this.written);
+  }
+
+  /** Encodes the messages one after the other as WebSocket frames, one frame each (RFC 6455 §5.2). */
+  #framed(): Buffer {
+    const messages = this.#messages;
+    const { masked } = this;
+    const text = asciiOf(messages, masked);
+    const sizes = messages.map(text === null ? sizeOf : lengthOf);
+    const bytes = text === null ? bytesOf(messages, sizes, masked) : Buffer.from(text, 'latin1');
+    const view = new DataView(bytes.buffer, bytes.byteOffset);
+    let at = 0;
+    let n = 0;
+    for (const message of messages) {
+      const size = sizes[n++] ?? 0;
+      const content = putHeader(view, at, typeof message === 'string' ? TEXT : BINARY, size, masked);
+      this.#writtenHeaderBytes += content - at;
+      at = content + size;
+      if (masked) maskWith(newKey(), view, content, at);
+    }
+    return bytes;
   }
 
   readonly #endTurn = (): void => {
@@ -126,23 +153,6 @@ function guardedFlush(batch: WriteBatch): void {
   } catch {
     // A faulty codec's message must not keep the other sockets from writing.
   }
-}
-
-/** Encodes messages one after the other as WebSocket frames, one frame each (RFC 6455 §5.2). */
-function framed(messages: readonly Content[], masked: boolean): Buffer {
-  const text = asciiOf(messages, masked);
-  const sizes = messages.map(text === null ? sizeOf : lengthOf);
-  const bytes = text === null ? bytesOf(messages, sizes, masked) : Buffer.from(text, 'latin1');
-  const view = new DataView(bytes.buffer, bytes.byteOffset);
-  let at = 0;
-  let n = 0;
-  for (const message of messages) {
-    const size = sizes[n++] ?? 0;
-    const content = putHeader(view, at, typeof message === 'string' ? TEXT : BINARY, size, masked);
-    at = content + size;
-    if (masked) maskWith(newKey(), view, content, at);
-  }
-  return bytes;
 }
 
 /**

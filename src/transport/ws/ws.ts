@@ -97,6 +97,10 @@ export class WsTransport extends W3cTransport<WebSocket> {
     return super.sentBytes + (this.#batch?.addedBytes ?? 0);
   }
 
+  get framingBytes(): number {
+    return this.#batch?.headerBytes ?? 0;
+  }
+
   override holds(bytes: number): boolean {
     const waiting = this.#batch?.mostBytes ?? 0;
     return super.bufferedAmount + waiting >= bytes && super.holds(bytes);
