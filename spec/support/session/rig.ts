@@ -178,13 +178,7 @@ export class Rig {
   /** Whether the session keeps nothing: no streams, places, queued or held bytes, and no subscription to its socket. */
   get isEmpty(): boolean {
     const { streams, receiveBudget, scheduler } = this.session;
-    const held =
-      streams.size +
-      streams.occupied +
-      receiveBudget.held.used +
-      receiveBudget.attached.used +
-      scheduler.backlog.bytes +
-      scheduler.backlog.queues.size;
+    const held = streams.size + streams.occupied + receiveBudget.used + scheduler.backlog.bytes + scheduler.backlog.queues.size;
     return held === 0 && !this.transport.read;
   }
 

@@ -36,9 +36,9 @@ export class StreamQueue {
     return this.#bytes;
   }
 
-  /** How many frames have not left whole. */
+  /** How many frames of a non-empty queue have not left whole. */
   get frames(): number {
-    return (this.empty ? 0 : 1) + this.#rest.length;
+    return 1 + this.#rest.length;
   }
 
   get empty(): boolean {
