@@ -2,17 +2,10 @@ import { describe, it } from '@jest/globals';
 import { map } from 'rxjs';
 import { encodeOnce } from '../src/index.js';
 import { marbles } from './support/virtual.js';
-
-interface Row {
-  readonly does: string;
-  readonly source: string;
-  readonly subs: string;
-  readonly expected: string;
-  readonly unsub?: string;
-}
+import type { OperatorRow } from './support/virtual.js';
 
 describe('encodeOnce', () => {
-  it.each<Row>([
+  it.each<OperatorRow>([
     {
       does: 'emits each value in its place, and completes with the source',
       source: '  -a-b--c|',
@@ -34,7 +27,7 @@ describe('encodeOnce', () => {
     },
   ])(
     '`encodeOnce` $does',
-    marbles<[Row]>(({ cold, expectObservable, expectSubscriptions }, { source, subs, expected, unsub }) => {
+    marbles<[OperatorRow]>(({ cold, expectObservable, expectSubscriptions }, { source, subs, expected, unsub }) => {
       const source$ = cold(source);
       expectObservable(
         source$.pipe(

@@ -2,6 +2,7 @@ import { describe, expect, it, jest } from '@jest/globals';
 import { map, Observable, pipe } from 'rxjs';
 import { mapPresent } from '../src/rx/map-present.js';
 import { marbles } from './support/virtual.js';
+import type { OperatorRow } from './support/virtual.js';
 
 /** Drops `x`, throws at `z`, and turns the other letters into capitals. */
 const large = mapPresent((letter: string) => {
@@ -11,16 +12,8 @@ const large = mapPresent((letter: string) => {
 const twice = mapPresent((letter: string) => (letter === 'Y' ? null : letter + letter));
 const thrice = mapPresent((letters: string) => letters + letters.charAt(0));
 
-interface Row {
-  readonly does: string;
-  readonly source: string;
-  readonly subs: string;
-  readonly expected: string;
-  readonly unsub?: string;
-}
-
 const VALUES = { A: 'AAA', B: 'BBB', C: 'CCC' };
-const ROWS: readonly Row[] = [
+const ROWS: readonly OperatorRow[] = [
   { does: 'emits every value that is present', source: '-a-b-c|', subs: '^-----!', expected: '-A-B-C|' },
   { does: 'drops each value that one of them drops', source: '-a-x-y-c|', subs: '^-------!', expected: '-A-----C|' },
   { does: 'errors where one of them throws', source: '-a-z-c|', subs: '^--!', expected: '-A-#' },
@@ -31,7 +24,7 @@ const ROWS: readonly Row[] = [
 describe('several mapPresent in a row', () => {
   it.each(ROWS)(
     'A row of mapPresent $does',
-    marbles<[Row]>(({ cold, expectObservable, expectSubscriptions }, { source, subs, expected, unsub }) => {
+    marbles<[OperatorRow]>(({ cold, expectObservable, expectSubscriptions }, { source, subs, expected, unsub }) => {
       const source$ = cold(source);
       const error = expected.includes('#') && source.includes('z') ? new Error('broken') : 'error';
       expectObservable(source$.pipe(large, twice, thrice), unsub).toBe(expected, VALUES, error);
@@ -41,7 +34,7 @@ describe('several mapPresent in a row', () => {
 
   it.each(ROWS)(
     'A row of mapPresent with another operator between them $does',
-    marbles<[Row]>(({ cold, expectObservable, expectSubscriptions }, { source, subs, expected, unsub }) => {
+    marbles<[OperatorRow]>(({ cold, expectObservable, expectSubscriptions }, { source, subs, expected, unsub }) => {
       const source$ = cold(source);
       const error = expected.includes('#') && source.includes('z') ? new Error('broken') : 'error';
       const apart$ = source$.pipe(

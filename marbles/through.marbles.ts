@@ -6,15 +6,11 @@ import type { Stream } from '../src/index.js';
 import { createPair } from '../src/testing.js';
 import type { Pair } from '../src/testing.js';
 import { marbles } from './support/virtual.js';
+import type { OperatorRow } from './support/virtual.js';
 import { wire } from './support/wire.js';
 
-interface Row {
-  readonly does: string;
-  readonly source: string;
-  readonly subs: string;
-  readonly expected: string;
+interface Row extends OperatorRow {
   readonly onWire: string;
-  readonly unsub?: string;
 }
 
 const upperCase = (stream: Stream) => stream.pipe(map((letter) => String(letter).toUpperCase()));

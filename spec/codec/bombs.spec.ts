@@ -1,30 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { buildSync } from 'esbuild';
+import { describe, expect, it } from '@jest/globals';
+import { bundled } from '../support/process/bundled.js';
 
 // Each attack runs in its own process with a small heap: an exhausted heap kills the process, and no `catch` helps.
-const directory = mkdtempSync(join(tmpdir(), 'rxmux-bombs-'));
-const bundle = join(directory, 'msgpack.cjs');
-
-beforeAll(() => {
-  buildSync({
-    stdin: {
-      contents: `export { MsgpackCodec } from './codec/msgpack.js'; export { decode } from '@msgpack/msgpack';`,
-      resolveDir: join(__dirname, '../../src'),
-    },
-    bundle: true,
-    platform: 'node',
-    format: 'cjs',
-    outfile: bundle,
-  });
-});
-
-afterAll(() => {
-  rmSync(directory, { recursive: true });
-});
+const bundle = bundled(`export { MsgpackCodec } from './codec/msgpack.js'; export { decode } from '@msgpack/msgpack';`);
 
 const CHILD = `
   const { MsgpackCodec, decode } = require(process.argv[1]);

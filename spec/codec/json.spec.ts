@@ -7,7 +7,7 @@ import type { Frame } from '../../src/wire/frame.js';
 import { framesEqual } from '../../src/wire/frames-equal.js';
 import { toMapping } from '../../src/wire/mapping.js';
 import { awkwardText, frames, jsonPayload } from '../support/wire/arbitraries.js';
-import { failureOf, nested } from '../support/codec/values.js';
+import { failureOf, nested, REVERSED } from '../support/codec/values.js';
 
 const codec = new JsonCodec();
 
@@ -34,19 +34,7 @@ describe('JsonCodec.encode', () => {
     ['writes zero without a sign', { type: 'goaway', code: -0, last_stream: -0 }, '{"type":"goaway","code":0,"last_stream":0}'],
     [
       'orders the keys type, stream, then alphabetically',
-      {
-        trailers: { t: 1 },
-        reason: 'r',
-        payload: [1],
-        nonce: 'n',
-        more: true,
-        last_stream: 7,
-        headers: { h: 1 },
-        end: true,
-        code: 5,
-        stream: 3,
-        type: 'x',
-      },
+      REVERSED,
       '{"type":"x","stream":3,"code":5,"end":true,"headers":{"h":1},"last_stream":7,"more":true,"nonce":"n","payload":[1],"reason":"r","trailers":{"t":1}}',
     ],
   ])('JsonCodec %s', (_title, frame, message) => {

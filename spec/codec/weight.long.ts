@@ -1,29 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { buildSync } from 'esbuild';
+import { describe, expect, it } from '@jest/globals';
+import { bundled } from '../support/process/bundled.js';
 
-const directory = mkdtempSync(join(tmpdir(), 'rxmux-weight-'));
-const bundle = join(directory, 'codecs.cjs');
-
-beforeAll(() => {
-  buildSync({
-    stdin: {
-      contents: `export { JsonCodec } from './json.js'; export { MsgpackCodec } from './msgpack.js';`,
-      resolveDir: join(__dirname, '../../src/codec'),
-    },
-    bundle: true,
-    platform: 'node',
-    format: 'cjs',
-    outfile: bundle,
-  });
-});
-
-afterAll(() => {
-  rmSync(directory, { recursive: true });
-});
+const bundle = bundled(`export { JsonCodec } from './codec/json.js'; export { MsgpackCodec } from './codec/msgpack.js';`);
 
 // Runs in its own process, so that the heap holds nothing else. Compares the estimate with the heap after a full collection.
 const CHILD = `

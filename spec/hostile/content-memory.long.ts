@@ -1,44 +1,21 @@
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { buildSync } from 'esbuild';
+import { describe, expect, it } from '@jest/globals';
 import { WebSocket } from 'ws';
 import { connect } from '../../src/node.js';
+import { bundled } from '../support/process/bundled.js';
 
 // A server with the default options in its own process with a heap of 1 GiB. Its handler keeps each payload of an attacker forever.
-const directory = mkdtempSync(join(tmpdir(), 'rxmux-memory-'));
-const bundle = join(directory, 'server.cjs');
+const bundle = bundled(`
+  import { serve } from './node.js';
+  const handler = (payload, stream) => (payload === 'ping' ? stream.reply('pong') : new Promise(() => undefined));
+  const server = serve({ port: 0, host: '127.0.0.1', handler });
+  void server.listening.then(({ port }) => process.send({ port }));
+  process.on('disconnect', () => process.exit());
+`);
 const ATTACKERS = 10;
 const PAYLOADS = 4;
 const FRAGMENT_UNITS = 60_000;
-
-beforeAll(() => {
-  buildSync({
-    stdin: {
-      contents: `
-        import { serve } from './node.js';
-        const handler = (payload, stream) => (payload === 'ping' ? stream.reply('pong') : new Promise(() => undefined));
-        const server = serve({ port: 0, host: '127.0.0.1', handler });
-        void server.listening.then(({ port }) => process.send({ port }));
-        process.on('disconnect', () => process.exit());
-      `,
-      resolveDir: join(__dirname, '../../src'),
-      loader: 'js',
-    },
-    bundle: true,
-    ignoreAnnotations: true,
-    platform: 'node',
-    format: 'cjs',
-    outfile: bundle,
-  });
-});
-
-afterAll(() => {
-  rmSync(directory, { recursive: true });
-});
 
 const json = (count: number, item: (nth: number) => string): string => `[${Array.from({ length: count }, (_, nth) => item(nth)).join()}]`;
 const keys = (nth: number, count: number): string =>

@@ -1,17 +1,14 @@
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { Agent } from 'node:http';
 import { connect as dialTcp } from 'node:net';
 import type { Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { buildSync } from 'esbuild';
+import { expect, it } from '@jest/globals';
 import { connect } from '../../src/node.js';
 import type { Peer } from '../../src/index.js';
 import type { ServerStats } from '../../src/node.js';
+import { bundled } from '../support/process/bundled.js';
 
 const MIB = 1024 * 1024;
 const HONEST = 1_000;
@@ -31,47 +28,27 @@ const TOTAL_LIMITS = {
 /** Beside the totals, the process needs what its connections take, the message that it decodes, and garbage. */
 const HEAP_MIB = 512;
 
-const directory = mkdtempSync(join(tmpdir(), 'rxmux-strangers-'));
-const bundle = join(directory, 'server.cjs');
-
-beforeAll(() => {
-  buildSync({
-    stdin: {
-      contents: `
-        import { serve } from './node.js';
-        import { logger } from './index.js';
-        logger.level = 'silent';
-        const handler = (payload, stream) => {
-          if (payload === 'ping') return stream.reply('pong');
-          for (let nth = 0; payload === 'feed' && nth < 40; nth++) stream.send('x'.repeat(60_000)).catch(() => undefined);
-          return stream.closed;
-        };
-        const server = serve({ port: 0, handler, totalLimits: ${JSON.stringify(TOTAL_LIMITS)}, keepalive: false });
-        server.listening.then(({ port }) => process.send({ port }));
-        const most = { held: 0, unsent: 0 };
-        const look = () => {
-          const { bytes } = server.stats();
-          most.held = Math.max(most.held, bytes.held);
-          most.unsent = Math.max(most.unsent, bytes.unsent);
-        };
-        setInterval(look, 200);
-        process.on('message', () => { look(); global.gc(); const { heapUsed, external } = process.memoryUsage(); process.send({ stats: server.stats(), most, memory: heapUsed + external }); });
-        process.on('disconnect', () => process.exit());
-      `,
-      resolveDir: join(__dirname, '../../src'),
-      loader: 'js',
-    },
-    bundle: true,
-    ignoreAnnotations: true,
-    platform: 'node',
-    format: 'cjs',
-    outfile: bundle,
-  });
-});
-
-afterAll(() => {
-  rmSync(directory, { recursive: true });
-});
+const bundle = bundled(`
+  import { serve } from './node.js';
+  import { logger } from './index.js';
+  logger.level = 'silent';
+  const handler = (payload, stream) => {
+    if (payload === 'ping') return stream.reply('pong');
+    for (let nth = 0; payload === 'feed' && nth < 40; nth++) stream.send('x'.repeat(60_000)).catch(() => undefined);
+    return stream.closed;
+  };
+  const server = serve({ port: 0, handler, totalLimits: ${JSON.stringify(TOTAL_LIMITS)}, keepalive: false });
+  server.listening.then(({ port }) => process.send({ port }));
+  const most = { held: 0, unsent: 0 };
+  const look = () => {
+    const { bytes } = server.stats();
+    most.held = Math.max(most.held, bytes.held);
+    most.unsent = Math.max(most.unsent, bytes.unsent);
+  };
+  setInterval(look, 200);
+  process.on('message', () => { look(); global.gc(); const { heapUsed, external } = process.memoryUsage(); process.send({ stats: server.stats(), most, memory: heapUsed + external }); });
+  process.on('disconnect', () => process.exit());
+`);
 
 interface Report {
   readonly stats: ServerStats;

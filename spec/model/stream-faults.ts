@@ -6,7 +6,7 @@ import { Scheduler } from '../../src/session/send/scheduler.js';
 import { StreamState } from '../../src/session/streams/stream-state.js';
 import type { StreamInput } from '../../src/session/streams/stream-state.js';
 import { StreamTable } from '../../src/session/streams/stream-table.js';
-import { ABSENT } from '../../src/wire/frame.js';
+import { ABSENT, completeFrame } from '../../src/wire/frame.js';
 import type { CompleteFrame } from '../../src/wire/frame.js';
 import type { OutgoingFrame } from '../../src/wire/outgoing.js';
 import { Reassembly } from '../../src/wire/reassembly.js';
@@ -14,20 +14,7 @@ import { ResetCode } from '../../src/wire/reset-code.js';
 import { plant } from './plant.js';
 import type { Fault } from './plant.js';
 
-const EMPTY: CompleteFrame = {
-  type: 'data',
-  stream: null,
-  payload: ABSENT,
-  fragment: null,
-  more: false,
-  headers: null,
-  end: false,
-  trailers: null,
-  code: null,
-  reason: null,
-  nonce: null,
-  last_stream: null,
-};
+const EMPTY = completeFrame({ type: 'data' });
 
 /** Faults of a stream. */
 export const STREAM_FAULTS: readonly Fault[] = [

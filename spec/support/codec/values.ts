@@ -1,4 +1,20 @@
 import { isPlainObject } from '../../../src/wire/plain-object.js';
+import type { Frame } from '../../../src/wire/frame.js';
+
+/** A frame with a value in every key but `fragment`, in the reverse of the order in which a codec writes them. */
+export const REVERSED: Frame = {
+  trailers: { t: 1 },
+  reason: 'r',
+  payload: [1],
+  nonce: 'n',
+  more: true,
+  last_stream: 7,
+  headers: { h: 1 },
+  end: true,
+  code: 5,
+  stream: 3,
+  type: 'x',
+};
 
 /** Nested containers, `levels` deep. The innermost is empty. */
 export function nested(levels: number, around: (inner: unknown, level: number) => unknown): unknown {

@@ -1,9 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll } from '@jest/globals';
-import { buildSync } from 'esbuild';
+import { bundled } from '../process/bundled.js';
 
 /** How a peer fared in a process with a heap of 64 MB. */
 export interface Survival {
@@ -57,24 +53,7 @@ const CHILD = `
 
 /** Writes the program that the child processes of one file run. Returns a function that attacks a child with messages. */
 export function attackedProcess(): (binary: boolean, messages: readonly Buffer[]) => Survival {
-  const directory = mkdtempSync(join(tmpdir(), 'rxmux-hostile-'));
-  const bundle = join(directory, 'peer.cjs');
-  beforeAll(() => {
-    buildSync({
-      stdin: {
-        contents: `export { Peer, JsonCodec, logger } from './index.js'; export { MsgpackCodec } from './codec/msgpack.js';`,
-        resolveDir: join(__dirname, '../../../src'),
-      },
-      bundle: true,
-      platform: 'node',
-      format: 'cjs',
-      logLevel: 'silent',
-      outfile: bundle,
-    });
-  });
-  afterAll(() => {
-    rmSync(directory, { recursive: true });
-  });
+  const bundle = bundled(`export { Peer, JsonCodec, logger } from './index.js'; export { MsgpackCodec } from './codec/msgpack.js';`);
   return (binary, messages) => {
     const input = JSON.stringify({ binary, messages: messages.map((message) => message.toString('base64')) });
     const { stdout, status, stderr } = spawnSync(process.execPath, ['--max-old-space-size=64', '-e', CHILD, bundle], { input });

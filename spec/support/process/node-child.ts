@@ -1,9 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll } from '@jest/globals';
-import { buildSync } from 'esbuild';
+import { bundled } from './bundled.js';
 
 /** How a program ended. */
 export interface Ending {
@@ -18,22 +14,7 @@ export interface Ending {
  * `rxmux/node`, and may await.
  */
 export function nodePrograms(): (program: string) => Promise<Ending> {
-  const directory = mkdtempSync(join(tmpdir(), 'rxmux-child-'));
-  const bundle = join(directory, 'node.cjs');
-  beforeAll(() => {
-    buildSync({
-      stdin: { contents: `export * from './node.js'; export { logger } from './index.js';`, resolveDir: join(__dirname, '../../../src') },
-      bundle: true,
-      platform: 'node',
-      format: 'cjs',
-      logLevel: 'silent',
-      external: ['bufferutil', 'utf-8-validate'],
-      outfile: bundle,
-    });
-  });
-  afterAll(() => {
-    rmSync(directory, { recursive: true });
-  });
+  const bundle = bundled(`export * from './node.js'; export { logger } from './index.js';`);
   return (program) => {
     const code = `(async ({ accept, connect, handleUpgrade, logger, serve }) => { ${program} })(require(${JSON.stringify(bundle)}))`;
     const child = spawn(process.execPath, ['-e', code], { stdio: ['ignore', 'pipe', 'pipe'] });

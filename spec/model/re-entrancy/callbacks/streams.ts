@@ -34,10 +34,10 @@ const OBSERVERS: readonly Way[] = ['next', 'error', 'complete'];
 type Call = (scene: Scene, payload: string, kept: (stream: Stream) => void) => Observable<unknown>;
 
 /** Acts in an observer of `call`, in each of its methods. */
-const observers = (what: string, throws: 'rxjs' | 'log', call: Call, ways = OBSERVERS) =>
+const observers = (what: string, call: Call, ways = OBSERVERS) =>
   ways.map((way): Callback => ({
     where: `${way} of what reads ${what}`,
-    throws,
+    throws: 'rxjs',
     hang(scene, run) {
       let stream: Stream | null = null;
       const subscription = new Subscription();
@@ -66,13 +66,13 @@ const opened: Call = (scene, payload, kept) => {
   return stream;
 };
 
-const CALLS: readonly [what: string, throws: 'rxjs' | 'log', call: Call][] = [
-  ['open$', 'rxjs', ({ near }, payload, onOpen) => near.open$(payload, { onOpen })],
-  ['open$ by an operator', 'rxjs', ({ near }, payload, onOpen) => near.open$(payload, { onOpen }).pipe(map((value) => value))],
-  ['open$ with an input', 'rxjs', ({ near }, payload, onOpen) => near.open$(payload, { onOpen, input: [1, 2] })],
-  ['request$', 'rxjs', ({ near }, payload, onOpen) => near.request$(payload, { onOpen })],
-  ['a stream', 'rxjs', opened],
-  ['a stream by an operator', 'rxjs', (...given) => opened(...given).pipe(map((value) => value))],
+const CALLS: readonly [what: string, call: Call][] = [
+  ['open$', ({ near }, payload, onOpen) => near.open$(payload, { onOpen })],
+  ['open$ by an operator', ({ near }, payload, onOpen) => near.open$(payload, { onOpen }).pipe(map((value) => value))],
+  ['open$ with an input', ({ near }, payload, onOpen) => near.open$(payload, { onOpen, input: [1, 2] })],
+  ['request$', ({ near }, payload, onOpen) => near.request$(payload, { onOpen })],
+  ['a stream', opened],
+  ['a stream by an operator', (...given) => opened(...given).pipe(map((value) => value))],
 ];
 
 const replyHeaders: Call = (scene, payload, kept) => {
@@ -151,8 +151,8 @@ export const STREAMS: readonly Callback[] = [
   ),
   response('the middle of a response', (stream, run) => answering.pipe(tap(() => run({ stream })))),
   response('the end of a response', (stream, run) => answering.pipe(finalize(() => run({ stream }))), 'log'),
-  ...CALLS.flatMap(([what, throws, call]) => [...observers(what, throws, call), ...teardowns(what, call)]),
-  ...observers('the reply headers', 'rxjs', replyHeaders, ['next', 'complete']),
+  ...CALLS.flatMap(([what, call]) => [...observers(what, call), ...teardowns(what, call)]),
+  ...observers('the reply headers', replyHeaders, ['next', 'complete']),
   {
     where: 'onOpen',
     hang(scene, run) {
