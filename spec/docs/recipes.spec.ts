@@ -1,7 +1,10 @@
 import { describe, expect, it, jest } from '@jest/globals';
+import { RateLimiterMemory } from 'rate-limiter-flexible';
+import type { RateLimiterAbstract } from 'rate-limiter-flexible';
 import { firstValueFrom, map, NEVER, Subject, take, toArray } from 'rxjs';
 import { connect, logger, ResetCode } from '../../src/index.js';
 import type { Stream } from '../../src/index.js';
+import { contract, request } from '../../src/contract.js';
 import { MsgpackCodec } from '../../src/msgpack.js';
 import { portSocket } from '../../src/port.js';
 import { marbles } from '../../marbles/support/virtual.js';
@@ -46,6 +49,7 @@ describe('exports', () => {
       joinPages: true,
       serveTab: true,
       leavePort: true,
+      limitEach: true,
       useStream: true,
     };
     expect(Object.keys(page).sort()).toEqual(Object.keys(tested).sort());
@@ -162,6 +166,30 @@ describe('tabs', () => {
     expect(await firstValueFrom(tab.open$('count').pipe(take(2), toArray()))).toEqual([0, 1]);
     expect(await causes[2]).toMatchObject({ how: 'reset', by: 'remote', code: ResetCode.CANCEL });
     await tab.close();
+  });
+});
+
+describe('limitEach', () => {
+  const api = contract({ now: request<void, string>() });
+
+  /** Two users, whose calls share a limiter. */
+  const usersOf = (limiter: RateLimiterAbstract) =>
+    ['ann', 'bob'].map((user) => createPair(api, { now: () => 'noon' }, { around: page.limitEach(limiter, () => user) }).calls);
+
+  it('`limitEach` refuses a call beyond the rate of a user, and names the time to wait', async () => {
+    const [ann, bob] = usersOf(new RateLimiterMemory({ points: 1, duration: 60 }));
+    expect(await ann?.now.promise()).toBe('noon');
+    const refused = ann?.now.promise();
+    await expect(refused).rejects.toMatchObject({ resetCode: 300, reason: 'too many calls', payload: { waitMs: expect.any(Number) } });
+    expect(await bob?.now.promise()).toBe('noon');
+  });
+
+  it('`limitEach` fails a call with the error of a failed store', async () => {
+    const limiter = new RateLimiterMemory({ points: 1, duration: 60 });
+    jest.spyOn(limiter, 'consume').mockRejectedValue(new Error('no store'));
+    jest.spyOn(logger, 'error').mockImplementation(() => undefined);
+    const [ann] = usersOf(limiter);
+    await expect(ann?.now.promise()).rejects.toMatchObject({ code: 'REMOTE', reason: 'no store' });
   });
 });
 

@@ -3,7 +3,10 @@ import type { Server } from 'node:http';
 import { runInThisContext } from 'node:vm';
 import * as rxjs from 'rxjs';
 import type { BehaviorSubject, Observable, Subject, Subscription } from 'rxjs';
+import * as limiter from 'rate-limiter-flexible';
 import ts from 'typescript';
+import * as contract from '../../src/contract.js';
+import type { Around, Call } from '../../src/contract.js';
 import * as rxmux from '../../src/index.js';
 import type { ConnectOptions, ErrorSerializer, Peer, Reconnect, Remove, Stream, StreamHandler } from '../../src/index.js';
 import * as node from '../../src/node.js';
@@ -60,12 +63,20 @@ export interface Recipes {
   metricsOf: (server: MuxServer) => string;
   joinPages: (http: Server, handler: StreamHandler, most: number) => MuxServer;
   serveTab: (port: PortLike, server: Peer) => Peer;
+  limitEach: (limiter: limiter.RateLimiterAbstract, userOf: (call: Call) => string) => Around;
   leavePort: (http: Server, mux: MuxServer) => Promise<void>;
   /** `npm run test:package` runs it, with Vue. */
   useStream: (peer: Peer, open: () => Observable<unknown>) => Record<'value' | 'error', { readonly value: unknown }>;
 }
 
-const MODULES: Readonly<Record<string, object>> = { rxjs, rxmux, 'rxmux/node': node, 'rxmux/port': port };
+const MODULES: Readonly<Record<string, object>> = {
+  rxjs,
+  rxmux,
+  'rxmux/node': node,
+  'rxmux/port': port,
+  'rxmux/contract': contract,
+  'rate-limiter-flexible': limiter,
+};
 
 /** Runs every block of the page, and returns their exports. */
 export function loadRecipes(): Partial<Recipes> {
