@@ -51,7 +51,7 @@ export function project(name, source, type) {
 export function example(name) {
   const directory = join(repository, 'examples', name);
   run(directory, 'npm', 'ci', '--ignore-scripts', '--loglevel=error');
-  install(directory, tarball);
+  run(directory, 'npm', 'install', '--no-save', '--ignore-scripts', '--loglevel=error', tarball);
   return directory;
 }
 

@@ -1,15 +1,12 @@
 // Lints, builds and drives examples/react with the packed package, in Chromium. `--screenshot` writes the picture of the guide.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
+import { PATIENCE_MS, startServer } from './example-server.js';
 import { check, example, filesBelow, launchChromium, removeAll, repository, run } from './packed.js';
 
+const SERVER = 'dist/server/server.js';
 const FILE_BYTES = 4 * 1024 * 1024;
-/** How long the page and its server may take for a step on a busy machine. */
-const PATIENCE_MS = 30_000;
 
 /** By the rules of React's own plugin, with its compiler, and by the rules of create-vite. */
 function lint(directory) {
@@ -29,28 +26,8 @@ function build(directory) {
   );
 }
 
-/** Starts the built server. `printed` waits for a line of its output. */
-async function startServer(directory, port = 0) {
-  const server = spawn(process.execPath, ['dist/server/server.js', String(port)], { cwd: directory, stdio: ['ignore', 'pipe', 'inherit'] });
-  const lines = [];
-  const reader = createInterface({ input: server.stdout }).on('line', (line) => lines.push(line));
-  const printed = async (start) => {
-    const end = setTimeout(() => reader.emit('error', new Error(`expected the line '${start}', got:\n${lines.join('\n')}`)), PATIENCE_MS);
-    while (!lines.some((line) => line.startsWith(start))) await once(reader, 'line');
-    clearTimeout(end);
-    return lines.find((line) => line.startsWith(start));
-  };
-  const [, used] = /port: (\d+)/.exec(await printed('listening'));
-  const kill = async () => {
-    if (server.exitCode !== null || server.signalCode !== null) return;
-    server.kill('SIGKILL');
-    await once(server, 'exit');
-  };
-  return { port: Number(used), printed, kill };
-}
-
 async function drive(directory, picture) {
-  let server = await startServer(directory);
+  let server = await startServer(directory, SERVER);
   const browser = await launchChromium();
   try {
     const page = await browser.newPage({ viewport: { width: 820, height: 700 } });
@@ -85,7 +62,7 @@ async function drive(directory, picture) {
     check('a lost server leaves the prices on the page', (await page.locator('.prices li').count()) === 200);
     check('an answered search stays as it is', (await page.locator('#hits').textContent()) === 'apple, apricot');
 
-    server = await startServer(directory, server.port);
+    server = await startServer(directory, SERVER, server.port);
     await shows('.badge', /^live$/);
     await shows('h2', '200 prices, open');
     check('the page continues on the next socket', true);
