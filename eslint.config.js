@@ -62,7 +62,16 @@ const PLAIN = [
 export default defineConfig(
   // The consumers are programs of other projects: their `rxmux` is the packed one, which is only there once they are installed.
   // An example with a package.json has a lint of its own.
-  globalIgnores(['**/dist/', 'coverage/', 'reports/', 'spec/package/consumers/', 'examples/react/', 'examples/angular/', ...UNINSTALLED]),
+  globalIgnores([
+    '**/dist/',
+    'coverage/',
+    'reports/',
+    'spec/package/consumers/',
+    'examples/react/',
+    'examples/angular/',
+    'examples/servers/',
+    ...UNINSTALLED,
+  ]),
   { linterOptions: { noInlineConfig: true } },
   eslint.configs.recommended,
   {

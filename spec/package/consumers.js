@@ -6,10 +6,22 @@ import { appendFileSync, cpSync, existsSync, readFileSync, writeFileSync } from 
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { build, transformSync } from 'esbuild';
-import { check, consumers, filesBelow, install, launchChromium, manifest, project, removeAll, repository, run, tarball } from './packed.js';
+import {
+  check,
+  consumers,
+  filesBelow,
+  importFrom,
+  install,
+  launchChromium,
+  manifest,
+  project,
+  removeAll,
+  repository,
+  run,
+  tarball,
+} from './packed.js';
 
 /** How long Vite may take to answer. */
 const START_MS = 30_000;
@@ -189,11 +201,6 @@ function checkComposable(directory) {
   const printed = run(directory, process.execPath, 'composed.js').trim().split('\n');
   assert.deepEqual(printed, ['EUR on socket 1', 'CHF on socket 1', 'CHF on socket 2', 'no stream']);
   check('the composable for Vue follows its refs, outlives a socket and stops with its scope', true);
-}
-
-/** A door of the packed package, as a project has it. */
-function importFrom(directory, door) {
-  return import(pathToFileURL(createRequire(join(directory, 'program.js')).resolve(door)).href);
 }
 
 /** Serves with the packed package. The handler doubles a number. */

@@ -2,8 +2,10 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { chromium } from 'playwright-core';
 
 const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
@@ -20,7 +22,7 @@ const CHROMIUM_FLAGS = [
 export const consumers = join(import.meta.dirname, 'consumers');
 export const repository = join(import.meta.dirname, '../..');
 export const manifest = readManifest(repository);
-const work = mkdtempSync(join(tmpdir(), 'rxmux-consumers-'));
+export const work = mkdtempSync(join(tmpdir(), 'rxmux-consumers-'));
 
 /** Runs a program to its end and returns its output. */
 export function run(directory, command, ...args) {
@@ -53,6 +55,11 @@ export function example(name) {
   run(directory, 'npm', 'ci', '--ignore-scripts', '--loglevel=error');
   run(directory, 'npm', 'install', '--no-save', '--ignore-scripts', '--loglevel=error', tarball);
   return directory;
+}
+
+/** A door of the packed package, as a project has it. */
+export function importFrom(directory, door) {
+  return import(pathToFileURL(createRequire(join(directory, 'program.js')).resolve(door)).href);
 }
 
 export function filesBelow(directory) {

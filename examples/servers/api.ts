@@ -1,0 +1,3 @@
+import { contract, request } from 'rxmux/contract';
+
+export const api = contract({ me: request<void, string>() });
