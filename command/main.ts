@@ -14,6 +14,10 @@ interface Listed {
 }
 
 const COMMANDS: Readonly<Record<string, Listed>> = {
+  call: { about: 'send a request, and print the answer', load: () => import('./calls/call.js') },
+  stream: { about: 'open a stream, and print each payload', load: () => import('./calls/stream.js') },
+  push: { about: 'send a notification', load: () => import('./calls/push.js') },
+  upload: { about: 'send a file, and print the answers', load: () => import('./calls/upload.js') },
   check: { about: 'check a server or a dialer from outside, over raw frames', load: () => import('./check/cli.js') },
   serve: { about: 'a server to try things with: echo, files, agreed payloads', load: () => import('./serve/cli.js') },
 };

@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { resolve, sep } from 'node:path';
-import { RefusedError } from 'rxmux';
+import { ResetCode } from 'rxmux';
 import type { Stream, StreamHandler } from 'rxmux';
 import { AGREED } from './agreed.js';
 
@@ -17,7 +17,7 @@ export function answerTo(directory: string | null, binary: boolean): StreamHandl
     const [name, value] = Array.isArray(payload) ? (payload as unknown[]) : [];
     const agreed = typeof name === 'string' && Object.hasOwn(AGREED, name) ? AGREED[name] : undefined;
     if (agreed !== undefined) return agreed(value, stream);
-    if (name === 'file' && directory !== null) return sendFile(pathBelow(directory, String(value)), stream, binary);
+    if (name === 'file' && directory !== null) return sendFile(directory, String(value), stream, binary);
     return echo(payload, stream);
   };
 }
@@ -28,16 +28,15 @@ async function echo(payload: unknown, stream: Stream): Promise<void> {
   await stream.sendAll(stream);
 }
 
-/** @throws RefusedError for a path that leaves the directory */
-function pathBelow(directory: string, path: string): string {
+/** Sends a file, and refuses a path that leaves the directory. */
+function sendFile(directory: string, path: string, stream: Stream, binary: boolean): Promise<void> | undefined {
   const root = resolve(directory);
   const found = resolve(root, `.${sep}${path}`);
-  if (found.startsWith(root + sep)) return found;
-  throw new RefusedError(`expected a path below the served directory, got '${path}'`);
-}
-
-function sendFile(path: string, stream: Stream, binary: boolean): Promise<void> {
-  const pieces: AsyncIterable<Buffer> = createReadStream(path, { highWaterMark: PIECE_BYTES });
+  if (!found.startsWith(root + sep)) {
+    stream.reset(ResetCode.REFUSED, 'expected a path below the served directory');
+    return undefined;
+  }
+  const pieces: AsyncIterable<Buffer> = createReadStream(found, { highWaterMark: PIECE_BYTES });
   return stream.sendAll(binary ? pieces : inBase64(pieces));
 }
 

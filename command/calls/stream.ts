@@ -1,0 +1,35 @@
+import { take, tap, lastValueFrom } from 'rxjs';
+import type { ExitStatus } from '../exit.js';
+import { numberOf } from '../headers.js';
+import { COMMON_HELP, payloadOf, settingsOf } from './settings.js';
+import { printPayload, withPeer } from './with-peer.js';
+
+export const help = `rxmux stream: opens a stream, and prints each payload that comes
+
+USAGE
+  rxmux stream [options] URL [PAYLOAD]
+
+OPTIONS
+  --take N          cancel the stream after so many payloads (default: go on to
+                    its end)
+  --text            the payload is a text, and no JSON
+${COMMON_HELP}
+EXAMPLES
+  rxmux stream --take 3 ws://127.0.0.1:8080 '{"op":"ticks"}'
+  rxmux stream --json wss://example.org/mux '["orders.watch"]' | jq .payload
+`;
+
+/** Runs `rxmux stream`. */
+export async function run(args: readonly string[]): Promise<ExitStatus> {
+  const settings = settingsOf(args, 1, { take: { type: 'string' } });
+  const { take: most } = settings.own;
+  const payload = await payloadOf(settings.rest[0], settings);
+  const count = typeof most === 'string' ? numberOf('take', most) : Infinity;
+  return withPeer(settings, async (peer) => {
+    const printed$ = peer.open$(payload).pipe(
+      take(count),
+      tap((item) => printPayload(item, settings)),
+    );
+    await lastValueFrom(printed$, { defaultValue: null });
+  });
+}

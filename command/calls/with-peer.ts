@@ -1,0 +1,53 @@
+import { inspect } from 'node:util';
+import { DeadlineExceededError, isMuxError, RefusedError, StreamError, ConnectionLostError } from 'rxmux';
+import type { Peer } from 'rxmux';
+import { connect } from 'rxmux/node';
+import { codecNamed } from '../codec.js';
+import { Exit } from '../exit.js';
+import type { ExitStatus } from '../exit.js';
+import type { CallSettings } from './settings.js';
+
+/** Connects, runs `work`, closes in order, and returns the exit status. It prints an error. */
+export async function withPeer(settings: CallSettings, work: (peer: Peer) => Promise<void>): Promise<ExitStatus> {
+  const { url, headers, timeoutMs } = settings;
+  const codec = await codecNamed(settings.codec);
+  const peer = connect(url, { codec, headers, connectTimeoutMs: timeoutMs, requestTimeoutMs: timeoutMs });
+  try {
+    await peer.opened;
+    await work(peer);
+    await peer.close({ drainMs: timeoutMs });
+    return Exit.OK;
+  } catch (error) {
+    void peer.close();
+    if (!isMuxError(error)) throw error;
+    printError(error, settings);
+    return statusOf(error);
+  }
+}
+
+/** Prints a value: JSON on one line, or readable for a person. */
+export function printPayload(payload: unknown, { json }: CallSettings): void {
+  const shown =
+    typeof payload === 'string'
+      ? payload
+      : inspect(payload, { depth: null, colors: process.stdout.isTTY, maxArrayLength: null, maxStringLength: null });
+  process.stdout.write(`${json ? jsonOf({ payload }) : shown}\n`);
+}
+
+/** Returns the JSON of a value, with bytes in base64. */
+export function jsonOf(value: unknown): string {
+  return JSON.stringify(value, (_, inner: unknown) => (inner instanceof Uint8Array ? Buffer.from(inner).toString('base64') : inner));
+}
+
+function printError(error: Error, { json }: CallSettings): void {
+  const { name, message } = error;
+  const { resetCode, payload } = error as { readonly resetCode?: unknown; readonly payload?: unknown };
+  if (json) process.stdout.write(`${jsonOf({ error: { name, message, resetCode, payload } })}\n`);
+  else process.stderr.write(`rxmux: ${name}: ${message}\n`);
+}
+
+function statusOf(error: Error): ExitStatus {
+  if (error instanceof DeadlineExceededError) return Exit.TIMEOUT;
+  if (error instanceof RefusedError) return Exit.REFUSED;
+  return error instanceof StreamError && !(error instanceof ConnectionLostError) ? Exit.REMOTE : Exit.CONNECTION;
+}
