@@ -66,6 +66,20 @@ function checkOldestPeers(directory) {
   checkProgram(directory, `it runs with ${oldest.join(' and ')}`);
 }
 
+/** The oldest React of the range renders on a server, where no stream opens. */
+function checkOldestReact(directory) {
+  install(directory, tarball, 'react@18.0.0', 'react-dom@18.0.0');
+  const program = `import { createElement } from 'react';
+    import { renderToString } from 'react-dom/server';
+    import { interval } from 'rxjs';
+    import { useStream } from 'rxmux/react';
+    console.log(renderToString(createElement(() => useStream(() => interval(1)).status)));`;
+  check(
+    'rxmux/react renders with React 18.0',
+    run(directory, process.execPath, '--input-type=module', '--eval', program) === 'connecting\n',
+  );
+}
+
 /** The `asapScheduler` of rxjs 7.5.5 to 7.8.0 stops when tasks schedule tasks. */
 function checkStallingScheduler(directory) {
   install(directory, tarball, 'rxjs@7.8.0');
@@ -329,6 +343,7 @@ try {
   const cjs = checkNodeProject('commonjs');
   checkCompilers(cjs);
   checkOldestPeers(cjs);
+  checkOldestReact(cjs);
   checkStallingScheduler(cjs);
   await checkOneInstance(esm);
   await checkVite(esm);

@@ -5,17 +5,22 @@ import { createInterface } from 'node:readline';
 /** How long a page and its server may take for a step on a busy machine. */
 export const PATIENCE_MS = 30_000;
 
-/** Starts the server of an example in another process. `printed` waits for a line of its output. */
-export async function startServer(directory, program, port = 0) {
-  const server = spawn(process.execPath, [program, String(port)], { cwd: directory, stdio: ['ignore', 'pipe', 'inherit'] });
+/** Reads the output of a program. The returned function waits for a line that begins with a text. */
+export function linesOf(output) {
   const lines = [];
-  const reader = createInterface({ input: server.stdout }).on('line', (line) => lines.push(line));
-  const printed = async (start) => {
+  const reader = createInterface({ input: output }).on('line', (line) => lines.push(line));
+  return async (start) => {
     const end = setTimeout(() => reader.emit('error', new Error(`expected the line '${start}', got:\n${lines.join('\n')}`)), PATIENCE_MS);
     while (!lines.some((line) => line.startsWith(start))) await once(reader, 'line');
     clearTimeout(end);
     return lines.find((line) => line.startsWith(start));
   };
+}
+
+/** Starts the server of an example in another process. `printed` waits for a line of its output. */
+export async function startServer(directory, program, port = 0) {
+  const server = spawn(process.execPath, [program, String(port)], { cwd: directory, stdio: ['ignore', 'pipe', 'inherit'] });
+  const printed = linesOf(server.stdout);
   const [, used] = /port: (\d+)/.exec(await printed('listening'));
   const kill = async () => {
     if (server.exitCode !== null || server.signalCode !== null) return;

@@ -3,19 +3,18 @@ import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { Agent, request } from 'node:https';
+import * as http from 'node:http';
+import * as https from 'node:https';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
+import { linesOf } from './example-server.js';
 import { check, example, importFrom, removeAll, run, work } from './packed.js';
 
-/** How long a server may take for a step on a busy machine. */
-const PATIENCE_MS = 60_000;
 const COMMON_NAME = ['-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1'];
 
 const directory = example('servers');
 const { connect } = await importFrom(directory, 'rxmux/node');
-const { client, contract, request: ask } = await importFrom(directory, 'rxmux/contract');
-const api = contract({ me: ask() });
+const { client, contract, request } = await importFrom(directory, 'rxmux/contract');
+const api = contract({ me: request() });
 
 /** Makes a self-signed certificate. */
 function certificate() {
@@ -29,31 +28,23 @@ function certificate() {
 async function start([command, ...args], env) {
   // A group of its own: a launcher of another runtime may have the server as its child.
   const server = spawn(command, [...args, '0'], { cwd: directory, env, detached: true, stdio: ['ignore', 'pipe', 'inherit'] });
-  const lines = [];
-  const reader = createInterface({ input: server.stdout }).on('line', (line) => lines.push(line));
   const closed = once(server, 'close');
-  const printed = async (start) => {
-    const late = () => reader.emit('error', new Error(`expected the line '${start}', got:\n${lines.join('\n')}`));
-    const timer = setTimeout(late, PATIENCE_MS);
-    while (!lines.some((line) => line.startsWith(start))) await once(reader, 'line');
-    clearTimeout(timer);
-    return lines.find((line) => line.startsWith(start));
-  };
+  const printed = linesOf(server.stdout);
   const signal = (name) => process.kill(-server.pid, name);
-  const [, port] = (await printed('listening')).split(' ');
-  return { port, printed, hup: () => server.kill('SIGHUP'), stop: () => (signal('SIGTERM'), closed), kill: () => signal('SIGKILL') };
+  const kill = () => signal('SIGKILL');
+  const line = await printed('listening').catch((error) => {
+    kill();
+    throw error;
+  });
+  return { port: line.split(' ')[1], printed, hup: () => server.kill('SIGHUP'), stop: () => (signal('SIGTERM'), closed), kill };
 }
 
 /** Logs in as ann, and returns the cookie. */
 async function logIn(url, ca) {
-  const agent = new Agent({ ca });
-  const login = url.startsWith('https') ? request(`${url}/login?user=ann`, { method: 'POST', agent }) : null;
-  const cookies =
-    login === null
-      ? (await fetch(`${url}/login?user=ann`, { method: 'POST' })).headers.getSetCookie()
-      : (await once(login.end(), 'response'))[0].headers['set-cookie'];
-  agent.destroy();
-  return cookies[0].split(';')[0];
+  const { request: send } = ca === undefined ? http : https;
+  const [response] = await once(send(`${url}/login?user=ann`, { method: 'POST', agent: false, ca }).end(), 'response');
+  response.resume();
+  return response.headers['set-cookie'][0].split(';')[0];
 }
 
 function dial(url, headers, ca, options) {
