@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from '../support/fast-check.js';
 import { JsonCodec } from '../../src/codec/json.js';
 import { decodeCanonical } from '../../src/codec/json-canonical.js';
+import type { Metadata } from '../../src/wire/frame.js';
 import { fromMapping } from '../../src/wire/mapping.js';
 import { awkwardText, frames, jsonPayload } from '../support/wire/arbitraries.js';
 import { nested } from '../support/codec/values.js';
@@ -9,6 +10,10 @@ import { nested } from '../support/codec/values.js';
 const codec = new JsonCodec();
 const MAX_DEPTH = 256;
 const SEED = { seed: Number(process.env['FC_SEED'] ?? 1) };
+
+/** No headers, flat ones, and others. */
+const headers = (): fc.Arbitrary<Metadata | null> =>
+  fc.option(fc.oneof(fc.dictionary(awkwardText(5), awkwardText(9)), fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 2 }))));
 
 /** Parses a message as a whole; returns `null` for a refused one. */
 function parsedWhole(message: string): unknown {
@@ -28,6 +33,16 @@ describe('canonical messages', () => {
     ['the largest canonical stream id', '{"type":"data","stream":999999999999999,"payload":0}'],
     ['a payload that looks like the end of an envelope', '{"type":"data","stream":1,"payload":"}"}'],
     ['space around the payload', '{"type":"data","stream":1,"payload": [1] }'],
+    ['headers', '{"type":"open","stream":1,"end":true,"headers":{"trace":"t1"},"payload":1}'],
+    ['headers of data', '{"type":"data","stream":1,"headers":{"a":1,"b":null},"payload":"hi"}'],
+    ['headers without entries', '{"type":"open","stream":1,"end":true,"headers":{},"payload":1}'],
+    ['headers with escapes', String.raw`{"type":"open","stream":1,"headers":{"\u0061":"\",\"payload\":"},"payload":1}`],
+    ['headers with a text like their end', String.raw`{"type":"open","stream":1,"headers":{"a":"},\"payload\":"},"payload":1}`],
+    ['headers with containers', '{"type":"open","stream":1,"headers":{"a":[{"b":{}}]},"payload":[]}'],
+    ['headers with a key twice', '{"type":"open","stream":1,"headers":{"a":1,"a":2},"payload":0}'],
+    ['headers with the key __proto__', '{"type":"open","stream":1,"headers":{"__proto__":1},"payload":0}'],
+    ['space around headers', '{"type":"open","stream":1,"headers":{ "a" : 1 },"payload":0}'],
+    ['a payload that looks like the end of headers', '{"type":"open","stream":1,"headers":{},"payload":{"a":{},"payload":1}}'],
     ['a payload with the keys of an envelope', '{"type":"data","stream":1,"payload":{"end":true,"payload":1}}'],
   ])('`decodeCanonical` reads a message as a whole parse does: %s', (_what, message) => {
     const frame = decodeCanonical(message, MAX_DEPTH);
@@ -49,7 +64,16 @@ describe('canonical messages', () => {
     ['a stream of 16 digits', '{"type":"data","stream":1000000000000000,"payload":1}'],
     ['a stream that is no number', '{"type":"data","stream":null,"payload":1}'],
     ['an end that is false', '{"type":"data","stream":1,"end":false,"payload":1}'],
-    ['headers', '{"type":"open","stream":1,"end":true,"headers":{},"payload":1}'],
+    ['headers that are null', '{"type":"open","stream":1,"headers":null,"payload":1}'],
+    ['headers that are an array', '{"type":"open","stream":1,"headers":[],"payload":1}'],
+    ['headers that are no JSON', '{"type":"open","stream":1,"headers":{"a":},"payload":1}'],
+    ['headers with an inner key like the payload', '{"type":"open","stream":1,"headers":{"a":{},"payload":1}}'],
+    ['headers that do not end', '{"type":"open","stream":1,"headers":{"a":{},"payload":1},"payload":2}'],
+    ['headers without a payload', '{"type":"open","stream":1,"headers":{"a":1}}'],
+    ['headers twice', '{"type":"open","stream":1,"headers":{"a":1},"headers":{"a":1},"payload":1}'],
+    ['a field between headers and payload', '{"type":"open","stream":1,"headers":{"a":1},"nonce":"n","payload":1}'],
+    ['space before the payload', '{"type":"open","stream":1,"headers":{"a":1} ,"payload":1}'],
+    ['headers and trailers', '{"type":"data","stream":1,"end":true,"headers":{},"payload":1,"trailers":{}}'],
     ['trailers behind the payload', '{"type":"data","stream":1,"end":true,"payload":1,"trailers":{}}'],
     ['a second payload', '{"type":"data","stream":1,"payload":1,"payload":2}'],
     ['a payload that is cut off', '{"type":"data","stream":1,"payload":{"a":1}'],
@@ -72,10 +96,18 @@ describe('canonical messages', () => {
     expect(() => codec.decode(message(MAX_DEPTH + 1))).toThrow('expected at most 256 levels of nesting, got more');
   });
 
+  it('`decodeCanonical` returns null for headers that are too deep', () => {
+    const message = (levels: number): string =>
+      `{"type":"data","stream":1,"headers":${JSON.stringify(nested(levels, (a) => ({ a })))},"payload":1}`;
+    expect(decodeCanonical(message(MAX_DEPTH), MAX_DEPTH)).not.toBeNull();
+    expect(decodeCanonical(message(MAX_DEPTH + 1), MAX_DEPTH)).toBeNull();
+    expect(() => codec.decode(message(MAX_DEPTH + 1))).toThrow('expected at most 256 levels of nesting, got more');
+  });
+
   it('JsonCodec decodes random canonical messages as a whole parse does', () => {
     fc.assert(
-      fc.property(jsonPayload(), fc.integer({ min: 1, max: 2 ** 53 - 1 }), fc.boolean(), (payload, stream, end) => {
-        const message = codec.encode({ type: end ? 'open' : 'data', stream, end, payload });
+      fc.property(jsonPayload(), fc.integer({ min: 1, max: 2 ** 53 - 1 }), fc.boolean(), headers(), (payload, stream, end, given) => {
+        const message = codec.encode({ type: end ? 'open' : 'data', stream, end, payload, headers: given });
         expect(codec.decode(message)).toEqual(parsedWhole(message));
       }),
       SEED,
@@ -84,7 +116,15 @@ describe('canonical messages', () => {
 
   it('`decodeCanonical` reads damaged messages as a whole parse does, or returns null', () => {
     const damaged = fc
-      .tuple(frames(jsonPayload()), fc.nat(), fc.nat(8), fc.oneof(awkwardText(), fc.constantFrom('"', '}', ',', '1', '0', '\\', ' ')))
+      .tuple(
+        fc.oneof(
+          frames(jsonPayload()),
+          fc.record({ type: fc.constant('data'), end: fc.boolean(), headers: headers(), payload: jsonPayload() }),
+        ),
+        fc.nat(),
+        fc.nat(8),
+        fc.oneof(awkwardText(), fc.constantFrom('"', '}', ',', '1', '0', '\\', ' ')),
+      )
       .map(([frame, at, cut, put]) => {
         const message = codec.encode({ ...frame, type: 'data', stream: 7 });
         const from = at % (message.length + 1);

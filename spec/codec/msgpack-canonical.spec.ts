@@ -5,7 +5,7 @@ import { MsgpackCodec } from '../../src/codec/msgpack.js';
 import { encodeCanonical, readCanonical } from '../../src/codec/msgpack-canonical.js';
 import type { Frame } from '../../src/wire/frame.js';
 import { fromMapping, toMapping } from '../../src/wire/mapping.js';
-import { jsonPayload } from '../support/wire/arbitraries.js';
+import { awkwardText, jsonPayload } from '../support/wire/arbitraries.js';
 import { failureOf, utf8 } from '../support/codec/values.js';
 
 const codec = new MsgpackCodec();
@@ -16,6 +16,9 @@ const canonical = fc.record({
   type: fc.constantFrom<'open' | 'data'>('open', 'data'),
   stream: fc.oneof(fc.nat(300), fc.nat(70_000), fc.nat(2 ** 32 - 1)),
   end: fc.boolean(),
+  headers: fc.option(fc.dictionary(fc.oneof(fc.string({ minLength: 1, maxLength: 4 }), awkwardText(3)), awkwardText(6)), {
+    nil: undefined,
+  }),
 });
 
 describe('canonical envelopes', () => {
@@ -27,10 +30,19 @@ describe('canonical envelopes', () => {
           const frame = { type, stream, end, payload: null };
           const message = new Uint8Array(encodeCanonical(frame, NIL) ?? new ArrayBuffer(0));
           expect(message).toEqual(encode(toMapping(utf8(frame))));
-          expect(readCanonical(message)).toEqual({ type, stream, end, items: end ? 8 : 6, payloadAt: message.length - 1 });
+          expect(readCanonical(message)).toEqual({ type, stream, end, headers: null, items: end ? 8 : 6, payloadAt: message.length - 1 });
         }
     },
   );
+
+  it.each([true, false])('A canonical envelope with headers equals the map that the library writes, with end %s', (end) => {
+    const frame = { type: 'open', stream: 1, end, headers: { trace: 't1', to: 'a'.repeat(40) }, payload: null } as const;
+    const message = new Uint8Array(encodeCanonical(frame, NIL) ?? new ArrayBuffer(0));
+    expect(message).toEqual(encode(toMapping(utf8(frame))));
+    const { type, stream, headers } = frame;
+    expect(readCanonical(message)).toEqual({ type, stream, end, headers, items: end ? 14 : 12, payloadAt: message.length - 1 });
+    for (let length = 0; length < message.length - 1; length++) expect(readCanonical(message.subarray(0, length))).toBeNull();
+  });
 
   it.each<[string, Frame]>([
     ['of another type', { type: 'reset', stream: 1 }],
@@ -39,7 +51,7 @@ describe('canonical envelopes', () => {
     ['of a negative stream', { type: 'data', stream: -1 }],
     ['of a stream with a fraction', { type: 'data', stream: 1.5 }],
     ['of a stream that is no number', { type: 'data', stream: NaN }],
-    ['with headers', { type: 'open', stream: 1, headers: {} }],
+    ['with headers of more than short texts', { type: 'open', stream: 1, headers: { attempt: 2 } }],
     ['with trailers', { type: 'data', stream: 1, trailers: {} }],
     ['with more', { type: 'data', stream: 1, more: true }],
     ['with a fragment', { type: 'data', stream: 1, fragment: new ArrayBuffer(1) }],
@@ -63,6 +75,10 @@ describe('canonical envelopes', () => {
     ['no payload', { type: 'data', stream: 1, end: true }],
     ['a fragment', { type: 'data', stream: 1, fragment: NIL }],
     ['more behind the payload', { type: 'data', stream: 1, payload: 1, reason: 'r', trailers: {} }],
+    ['headers of more than short texts', { type: 'open', stream: 1, headers: { attempt: 2 }, payload: 1 }],
+    ['headers that are null', { type: 'open', stream: 1, headers: null, payload: 1 }],
+    ['headers behind the payload', { type: 'open', stream: 1, payload: 1, headers: { a: 'a' } }],
+    ['headers and more keys', { type: 'open', stream: 1, headers: { a: 'a' }, payload: 1, reason: 'r' }],
     ['fewer keys than its header says', { type: 'data', stream: 1, end: true, reason: 'r' }],
     ['no map', [1, 2, 3]],
   ])('`readCanonical` returns null for another map: %s', (_what, mapping) => {
@@ -109,18 +125,19 @@ describe('canonical envelopes', () => {
     }
   });
 
-  it.each([
-    [3, 6],
-    [4, 8],
-  ])('MsgpackCodec counts all items of a canonical map of %d entries', (entries, others) => {
+  it.each<[number, number, Frame]>([
+    [3, 6, { type: 'data', stream: 1 }],
+    [4, 8, { type: 'data', stream: 1, end: true }],
+    [5, 14, { type: 'data', stream: 1, end: true, headers: { a: 'a', b: 'b' } }],
+  ])('MsgpackCodec counts all items of a canonical map of %d entries', (_entries, others, frame) => {
     const payload = [1, 2, 3];
-    const message = codec.encode({ type: 'data', stream: 1, end: entries === 4, payload });
+    const message = codec.encode({ ...frame, payload });
     const items = others + 1 + payload.length;
     expect(codec.decode(message, { maxPayloadItems: items }).payload).toEqual(payload);
     expect(() => codec.decode(message, { maxPayloadItems: items - 1 })).toThrow(
       `expected at most ${items - 1} items (maxPayloadItems), got more`,
     );
-    const scalar = codec.encode({ type: 'data', stream: 1, end: entries === 4, payload: null });
+    const scalar = codec.encode({ ...frame, payload: null });
     expect(() => codec.decode(scalar, { maxPayloadItems: others })).toThrow(`expected at most ${others} items (maxPayloadItems), got more`);
     expect(codec.decode(scalar, { maxPayloadItems: others + 1 }).payload).toBeNull();
   });

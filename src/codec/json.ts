@@ -3,13 +3,15 @@ import { ProtocolError } from '../wire/errors.js';
 import { isPlainTo } from '../wire/fragment-cost.js';
 import { isFrameType } from '../wire/frame-types.js';
 import { ABSENT } from '../wire/frame.js';
-import type { CompleteFrame, Frame } from '../wire/frame.js';
+import type { CompleteFrame, Frame, Metadata } from '../wire/frame.js';
 import { fromMapping } from '../wire/mapping.js';
 import { DEFAULT_LIMITS } from '../wire/limits.js';
 import type { DecodeLimits } from '../wire/limits.js';
 import { isTooDeep } from './depth.js';
+import { carriesEntry } from './flat.js';
 import { decodeCanonical } from './json-canonical.js';
 import { quotedLength } from './json-cost.js';
+import { flatJson } from './json-flat.js';
 import { hasMoreItems } from './json-items.js';
 import { isJsonReady } from './json-ready.js';
 import { parseJson, quote } from './json-text.js';
@@ -105,6 +107,11 @@ export class JsonCodec implements Codec {
     return weightOf(payload);
   }
 
+  /** Whether an entry of headers arrives unchanged, as most text, numbers, booleans and `null` do. The key is never `__proto__`. */
+  carries(key: string, value: unknown): boolean {
+    return carriesEntry(key, value, JSON_DIALECT);
+  }
+
   /** Returns the bytes that a slice of a payload's text takes between quotes. */
   fragmentCost(encodedPayload: Message, from: number, to: number): number {
     return quotedLength(text(encodedPayload, 'the encoded payload').slice(from, to));
@@ -135,14 +142,18 @@ function envelope(frame: Frame, payload: string | null, codec: JsonCodec): strin
     const fragment = text(frame.fragment, 'the fragment');
     json += `,"fragment":${isPlainTo(codec, frame) ? `"${fragment}"` : quote(fragment)}`;
   }
-  if (frame.headers != null) json += `,"headers":${JSON.stringify(metadataCopy(frame.headers, 'headers', JSON_DIALECT))}`;
+  if (frame.headers != null) json += `,"headers":${metadata(frame.headers, 'headers')}`;
   if (frame.last_stream != null) json += `,"last_stream":${finite(frame.last_stream, 'last_stream')}`;
   if (frame.more === true) json += ',"more":true';
   if (frame.nonce != null) json += `,"nonce":${quote(frame.nonce)}`;
   if (payload !== null) json += `,"payload":${payload}`;
   if (frame.reason != null) json += `,"reason":${quote(frame.reason)}`;
-  if (frame.trailers != null) json += `,"trailers":${JSON.stringify(metadataCopy(frame.trailers, 'trailers', JSON_DIALECT))}`;
+  if (frame.trailers != null) json += `,"trailers":${metadata(frame.trailers, 'trailers')}`;
   return `${json}}`;
+}
+
+function metadata(value: Readonly<Metadata>, field: string): string {
+  return flatJson(value) ?? JSON.stringify(metadataCopy(value, field, JSON_DIALECT));
 }
 
 function finite(value: number, field: string): number {

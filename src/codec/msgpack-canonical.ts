@@ -1,11 +1,12 @@
-import type { Frame } from '../wire/frame.js';
+import type { Frame, Metadata } from '../wire/frame.js';
+import { encodeFlat, readFlat } from './msgpack-flat.js';
 
-// The envelope of an `open` or `data` frame with nothing but a payload, as every implementation orders it. It is a map of 3 (or 4):
-// "type", the type, "stream", the id, (with an end: "end", true,) "payload", and then the payload.
-const [FIXMAP_3, FIXMAP_4, FIXSTR, TRUE] = [0x83, 0x84, 0xa0, 0xc3];
+// The envelope of an `open` or `data` frame with nothing but a payload and flat headers, as every implementation orders it. It is a map
+// of 3 to 5: "type", the type, "stream", the id, (with an end: "end", true,) (with headers: "headers", the headers,) "payload", the payload.
+const [FIXMAP, FIXSTR, TRUE] = [0x80, 0xa0, 0xc3];
 const [UINT_8, UINT_16, UINT_32] = [0xcc, 0xcd, 0xce];
-/** The map itself, its keys, and its values except the payload. */
-const [ITEMS_OF_3, ITEMS_OF_4] = [6, 8];
+/** "type", "stream" and "payload". */
+const LEAST_ENTRIES = 3;
 const FIXINT_ABOVE = 0x80;
 const STREAMS_ABOVE = 2 ** 32;
 
@@ -14,13 +15,16 @@ const TYPED = {
   open: bytes(...text('type'), ...text('open'), ...text('stream')),
 };
 const ENDED = bytes(...text('end'), TRUE);
+const HEADERS = bytes(...text('headers'));
 const PAYLOAD = bytes(...text('payload'));
+const NONE = bytes();
 
 /** The fields of such an envelope, and the position of its payload. */
 export interface CanonicalEnvelope {
   readonly type: 'open' | 'data';
   readonly stream: number;
   readonly end: boolean;
+  readonly headers: Metadata | null;
   /** Items of the whole message except the items of the payload. */
   readonly items: number;
   readonly payloadAt: number;
@@ -36,24 +40,28 @@ export interface CanonicalEnvelope {
  * ```
  */
 export function encodeCanonical(frame: Frame, payload: Uint8Array): ArrayBuffer | null {
-  const { type, stream, end } = frame;
+  const { type, stream, end, headers } = frame;
   if ((type !== 'data' && type !== 'open') || !hasOnlyPayload(frame)) return null;
   if (typeof stream !== 'number' || !(stream >= 0 && stream < STREAMS_ABOVE) || !Number.isInteger(stream)) return null;
   const typed = TYPED[type];
-  const ended = end === true ? ENDED.length : 0;
-  const message = new Uint8Array(1 + typed.length + lengthOfId(stream) + ended + PAYLOAD.length + payload.length);
-  message[0] = end === true ? FIXMAP_4 : FIXMAP_3;
+  const ended = end === true ? ENDED : NONE;
+  const flat = headers == null ? NONE : encodeFlat(headers);
+  if (flat === null) return null;
+  const named = flat === NONE ? NONE : HEADERS;
+  const length = 1 + typed.length + lengthOfId(stream) + ended.length + named.length + flat.length + PAYLOAD.length + payload.length;
+  const message = new Uint8Array(length);
+  message[0] = FIXMAP + LEAST_ENTRIES + Number(ended !== NONE) + Number(named !== NONE);
   let at = put(message, 1, typed);
   at = putId(message, at, stream);
-  if (end === true) at = put(message, at, ENDED);
+  at = put(message, at, ended);
+  at = put(message, at, named);
+  at = put(message, at, flat);
   message.set(payload, put(message, at, PAYLOAD));
   return message.buffer;
 }
 
 /** Reads such an envelope, and nothing of the payload. `null` for every other message, which may be valid or not. */
 export function readCanonical(message: Uint8Array): CanonicalEnvelope | null {
-  const end = message[0] === FIXMAP_4;
-  if (!end && message[0] !== FIXMAP_3) return null;
   const type = has(message, 1, TYPED.data) ? 'data' : has(message, 1, TYPED.open) ? 'open' : null;
   if (type === null) return null;
   const idAt = 1 + TYPED[type].length;
@@ -63,24 +71,26 @@ export function readCanonical(message: Uint8Array): CanonicalEnvelope | null {
   let stream = idBytes === 0 ? head : 0;
   let at = idAt + 1;
   for (const idEnd = at + idBytes; at < idEnd; at++) stream = stream * 0x100 + (message[at] ?? 0);
+  let entries = LEAST_ENTRIES;
+  const end = has(message, at, ENDED);
   if (end) {
-    if (!has(message, at, ENDED)) return null;
+    entries++;
     at += ENDED.length;
   }
-  return has(message, at, PAYLOAD) ? { type, stream, end, items: end ? ITEMS_OF_4 : ITEMS_OF_3, payloadAt: at + PAYLOAD.length } : null;
+  let headers: Metadata | null = null;
+  let items = 0;
+  if (has(message, at, HEADERS)) {
+    entries++;
+    const flat = readFlat(message, at + HEADERS.length);
+    if (flat === null) return null;
+    ({ headers, items, to: at } = flat);
+  }
+  if (message[0] !== FIXMAP + entries || !has(message, at, PAYLOAD)) return null;
+  return { type, stream, end, headers, items: items + 2 * entries, payloadAt: at + PAYLOAD.length };
 }
 
-function hasOnlyPayload({ fragment, more, headers, trailers, code, reason, nonce, last_stream }: Frame): boolean {
-  return (
-    fragment == null &&
-    more !== true &&
-    headers == null &&
-    trailers == null &&
-    code == null &&
-    reason == null &&
-    nonce == null &&
-    last_stream == null
-  );
+function hasOnlyPayload({ fragment, more, trailers, code, reason, nonce, last_stream }: Frame): boolean {
+  return fragment == null && more !== true && trailers == null && code == null && reason == null && nonce == null && last_stream == null;
 }
 
 function lengthOfId(id: number): number {
@@ -99,8 +109,10 @@ function putId(message: Uint8Array, at: number, id: number): number {
 }
 
 function put(message: Uint8Array, at: number, part: Uint8Array): number {
-  message.set(part, at);
-  return at + part.length;
+  // Most parts are so short that a loop is faster than `set`.
+  let to = at;
+  for (const byte of part) message[to++] = byte;
+  return to;
 }
 
 function has(message: Uint8Array, at: number, part: Uint8Array): boolean {

@@ -9,6 +9,7 @@ import type { DecodeLimits } from '../wire/limits.js';
 import { fromMapping } from '../wire/mapping.js';
 import { isPlainObject } from '../wire/plain-object.js';
 import { withDoubledBoms } from './byte-order-mark.js';
+import { carriesEntry } from './flat.js';
 import { emptyDictionary, mayBeIndex } from './index-keys.js';
 import { encodeBulk } from './msgpack-bulk.js';
 import { encodeCanonical, readCanonical } from './msgpack-canonical.js';
@@ -138,6 +139,11 @@ export class MsgpackCodec implements Codec {
     return weightOf(payload);
   }
 
+  /** Whether an entry of headers arrives unchanged, as most text, numbers, booleans and `null` do. The key is never `__proto__`. */
+  carries(key: string, value: unknown): boolean {
+    return carriesEntry(key, value, MSGPACK_DIALECT);
+  }
+
   /** Returns the bytes of a slice, plus the growth of the header of its bin. */
   fragmentCost(_encodedPayload: Message, from: number, to: number): number {
     const length = to - from;
@@ -155,11 +161,11 @@ export class MsgpackCodec implements Codec {
   #decodeCanonical(bytes: Uint8Array, maxPayloadItems: number): CompleteFrame | null {
     const envelope = readCanonical(bytes);
     if (envelope === null) return null;
-    const { type, stream, end, items, payloadAt } = envelope;
+    const { type, stream, end, headers, items, payloadAt } = envelope;
     const maxItems = maxPayloadItems - items;
     if (maxItems < 1) return null;
     try {
-      return payloadFrame(type, stream, end, this.#decode(bytes.subarray(payloadAt), payloadLimits(maxItems)));
+      return payloadFrame(type, stream, end, this.#decode(bytes.subarray(payloadAt), payloadLimits(maxItems)), headers);
     } catch {
       return null;
     }

@@ -48,6 +48,13 @@ export interface Codec {
    */
   encodeWith?(frame: Frame, encodedPayload: Message): Message;
   /**
+   * Whether an entry of headers or trailers is text, a number, a boolean or `null` that arrives unchanged. The key is never `__proto__`.
+   *
+   * Optional: without it the library encodes and decodes headers at their call, which finds errors and keeps them as they were. With it
+   * most headers are only copied at their call. The library does not ask a subclass that overrides `encodePayload` or `decodePayload`.
+   */
+  carries?(key: string, value: unknown): boolean;
+  /**
    * Returns the bytes that the slice from `from` to `to` of an encoded payload adds to a message whose fragment is empty. Positions
    * count UTF-16 units of text, or bytes. Each unit costs one byte or more. The cost of a text is the sum of the costs of its parts.
    *

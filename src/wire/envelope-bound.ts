@@ -18,7 +18,7 @@ function metadataBound(metadata: Readonly<Metadata> | null | undefined): number 
   if (metadata == null) return 0;
   if (!isPlainObject(metadata)) return Infinity;
   let bound = 0;
-  for (const [key, value] of Object.entries(metadata)) bound += key.length * MOST_BYTES_PER_UNIT + entryBound(key, value);
+  for (const key of Object.keys(metadata)) bound += key.length * MOST_BYTES_PER_UNIT + entryBound(key, metadata[key]);
   return bound;
 }
 

@@ -60,15 +60,21 @@ export interface Frame {
 /** A frame with all twelve fields, each with its value or its default. */
 export type CompleteFrame = { readonly [Field in keyof Frame]-?: Exclude<Frame[Field], undefined> };
 
-/** Makes a frame with nothing but a payload, of the same shape as every complete frame. */
-export function payloadFrame(type: 'open' | 'data', stream: number, end: boolean, payload: unknown): CompleteFrame {
+/** Makes a frame with nothing but a payload, or headers and a payload. It has the same shape as every complete frame. */
+export function payloadFrame(
+  type: 'open' | 'data',
+  stream: number,
+  end: boolean,
+  payload: unknown,
+  headers: Readonly<Metadata> | null = null,
+): CompleteFrame {
   return {
     type,
     stream,
     payload,
     fragment: null,
     more: false,
-    headers: null,
+    headers,
     end,
     trailers: null,
     code: null,

@@ -1,4 +1,4 @@
-import { checkedMessage } from '../../wire/codec.js';
+import { checkedMessage, isNearer } from '../../wire/codec.js';
 import type { Codec, Message } from '../../wire/codec.js';
 import { tagOf } from '../../wire/cross-realm.js';
 import type { Metadata, MetadataInput } from '../../wire/frame.js';
@@ -24,9 +24,34 @@ type MetadataField = 'headers' | 'trailers';
  * @throws any error of the codec for a value that it cannot represent
  */
 export function freezeMetadata(metadata: Metadata, codec: Codec, field: MetadataField = 'headers'): Readonly<Metadata> | null {
-  if (Object.keys(metadata).length === 0) return null;
+  const keys = Object.keys(metadata);
+  if (keys.length === 0) return null;
+  const flat = carries(codec) ? flatCopy(metadata, keys, codec) : null;
+  if (flat !== null) return flat;
   const frozen = codec.decodePayload(encoded(metadata, codec, field)) as Metadata;
   return Object.keys(frozen).length === 0 ? null : Object.freeze(frozen);
+}
+
+type CarryingCodec = Codec & Required<Pick<Codec, 'carries'>>;
+
+/** Whether `carries` speaks for the codec: a subclass may encode or decode in another way. */
+function carries(codec: Codec): codec is CarryingCodec {
+  return codec.carries !== undefined && isNearer(codec, 'carries', 'encodePayload') && isNearer(codec, 'carries', 'decodePayload');
+}
+
+/**
+ * Returns a frozen copy of headers that arrive unchanged; `null` if only the codec knows what arrives. Copies entry by entry, because V8
+ * takes several times as long to freeze a spread.
+ */
+function flatCopy(metadata: Metadata, keys: readonly string[], codec: CarryingCodec): Readonly<Metadata> | null {
+  const copy: Metadata = {};
+  for (const key of keys) {
+    const value = metadata[key];
+    // An assignment to `__proto__` would make no entry.
+    if (key === '__proto__' || !codec.carries(key, value)) return null;
+    copy[key] = value;
+  }
+  return Object.freeze(copy);
 }
 
 function encoded(metadata: Metadata, codec: Codec, field: MetadataField): Message {

@@ -1,0 +1,15 @@
+import { mayBeIndex } from './index-keys.js';
+import type { Dialect } from './plain-copy.js';
+
+/** Whether an object counts by its own properties and nothing else, so that it can be written entry by entry. */
+export function isBare(object: object & { readonly toJSON?: unknown }): boolean {
+  const prototype: unknown = Object.getPrototypeOf(object);
+  return (prototype === Object.prototype || prototype === null) && object.toJSON === undefined && !Array.isArray(object);
+}
+
+/** Whether an entry of headers is text, a number, a boolean or `null` that arrives unchanged. JSON loses the sign of -0. */
+export function carriesEntry(key: string, value: unknown, { text }: Dialect): boolean {
+  if (mayBeIndex(key) || (text !== null && text(key) !== key)) return false;
+  if (typeof value === 'string') return text === null || text(value) === value;
+  return value === null || typeof value === 'boolean' || (Number.isFinite(value) && !Object.is(value, -0));
+}
