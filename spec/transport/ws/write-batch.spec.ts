@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { connect, createServer } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import fc from '../../support/fast-check.js';
 import type { Message } from '../../../src/wire/codec.js';
@@ -234,5 +237,34 @@ describe('WriteBatch', () => {
     socket.writable = false;
     await turn();
     expect([sink.writes.length, of.bytes, written.mock.calls.length]).toEqual([0, 0, 0]);
+  });
+});
+
+describe('WriteBatch over a socket of Node', () => {
+  it.each<readonly [what: string, messages: readonly string[]]>([
+    ['lengths at the bounds of a header', ['', 'a', 'b'.repeat(125), 'c'.repeat(126), 'd'.repeat(255), 'e'.repeat(256), 'f'.repeat(383)]],
+    ['text that is not ASCII', ['plain', 'naïve 😀', 'plain again']],
+    ['text that fills the stack of a write', ['x'.repeat(15 * KIB)]],
+    ['longer text', ['x'.repeat(15 * KIB + 1), 'y'.repeat(20 * KIB)]],
+  ])('The remote receives the bytes of each message after its header: %s', async (_what, messages) => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    const [remote] = (await once(server, 'connection')) as [Socket];
+    const chunks: Buffer[] = [];
+    remote.on('data', (chunk: Buffer) => chunks.push(chunk));
+    const batch = new WriteBatch(socket, { writable: true }, false, () => undefined);
+    for (const message of messages) batch.add(message);
+    batch.flush();
+    socket.end();
+    await once(remote, 'end');
+    const contents = messages.map((message) => Buffer.from(message));
+    const headers = contents.map(({ length }) => (length <= 125 ? [TEXT, length] : [TEXT, 126, length >> 8, length & 0xff]));
+    const expected = Buffer.concat(contents.flatMap((content, n) => [Buffer.from(headers[n] ?? []), content]));
+    expect(Buffer.concat(chunks).equals(expected)).toBe(true);
+    expect(batch.headerBytes).toBe(headers.flat().length);
+    expect(batch.addedBytes).toBe(expected.length);
+    socket.destroy();
+    server.close();
   });
 });

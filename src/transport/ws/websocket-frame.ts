@@ -62,6 +62,13 @@ export function putHeader(view: DataView, at: number, kind: number, size: number
   return at + headerSizeFor(size, masked);
 }
 
+/** Returns the header of an unmasked text of less than 2^16 bytes, a character for each byte. */
+export function textHeader(size: number): string {
+  return size <= ONE_BYTE_LENGTH
+    ? String.fromCharCode(FINAL | TEXT, size)
+    : String.fromCharCode(FINAL | TEXT, IN_TWO_BYTES, size >> 8, size & 0xff);
+}
+
 /** Masks the content in `view` from `from` up to `to`, and writes the key before it. */
 export function maskWith(key: number, view: DataView, from: number, to: number): void {
   view.setInt32(from - KEY_BYTES, key);

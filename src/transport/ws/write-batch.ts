@@ -1,10 +1,11 @@
 import { Buffer } from 'node:buffer';
 import { randomFillSync } from 'node:crypto';
+import { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 import type { Message } from '../../wire/codec.js';
 import { MOST_BYTES_PER_UNIT } from '../../wire/length.js';
 import type { Transport } from '../transport.js';
-import { BINARY, headerSizeFor, maskWith, MAX_HEADER_BYTES, putHeader, TEXT } from './websocket-frame.js';
+import { BINARY, headerSizeFor, maskWith, MAX_HEADER_BYTES, putHeader, TEXT, textHeader } from './websocket-frame.js';
 
 /** A message that no other code can change. */
 type Content = string | Uint8Array;
@@ -105,10 +106,22 @@ export class WriteBatch {
   /** Writes all waiting messages. */
   flush(): void {
     if (this.#messages.length === 0) return;
-    const bytes = this.#framed();
+    const text = this.#framedAsText();
+    const framed = text ?? this.#framed();
     this.#messages.length = this.#length = this.#measured = this.#bytes = 0;
-    this.#writtenBytes += bytes.length;
-    if (this.socket.writable) this.stream.write(bytes, this.written);
+    this.#writtenBytes += framed.length;
+    if (!this.socket.writable) return;
+    if (text === null) this.stream.write(framed, this.written);
+    else this.stream.write(text, 'latin1', this.written);
+  }
+
+  /** {@link #framed} as text, a character for each byte. `null` for messages that this does not suit. */
+  #framedAsText(): string | null {
+    // A stream of another class may ignore the encoding.
+    if (this.masked || this.#length > MOST_TEXT_LENGTH || !(this.stream instanceof Socket)) return null;
+    const text = textOf(this.#messages);
+    if (text !== null) this.#writtenHeaderBytes += text.length - this.#length;
+    return text;
   }
 
   /** Encodes the messages one after the other as WebSocket frames, one frame each (RFC 6455 §5.2). */
@@ -139,6 +152,9 @@ export class WriteBatch {
   };
 }
 
+/** Node copies a text of up to 16 KiB to its stack and writes it from there. A Buffer would be allocated and collected for each write. */
+const MOST_TEXT_LENGTH = 15 * 1024;
+
 /** Batches whose turn has not ended. */
 const WAITING = new Set<WriteBatch>();
 
@@ -153,6 +169,19 @@ function guardedFlush(batch: WriteBatch): void {
   } catch {
     // A faulty codec's message must not keep the other sockets from writing.
   }
+}
+
+/** Concatenates messages, each after its header without a mask. Returns `null` unless all of them are ASCII. */
+function textOf(messages: readonly Content[]): string | null {
+  let text = '';
+  let bytesBeyondAscii = 0;
+  for (const message of messages) {
+    if (typeof message !== 'string') return null;
+    const header = textHeader(message.length);
+    text += header + message;
+    bytesBeyondAscii += sizeOf(header) - header.length;
+  }
+  return sizeOf(text) - bytesBeyondAscii === text.length ? text : null;
 }
 
 /**
