@@ -13,7 +13,8 @@ const TYPES: Readonly<Record<string, string>> = { '.html': 'text/html', '.js': '
 const WORDS = ['ananas', 'apple', 'apricot', 'banana', 'cherry', 'date', 'elderberry', 'fig', 'grape'];
 const SYMBOLS = Array.from({ length: 200 }, (_, nth) => `S${String(nth).padStart(3, '0')}`);
 const FIRST_CENTS = 10_000;
-const SEARCH_MS = 100;
+/** A short term has many hits, so it takes longer. */
+const searchMs = (term: string) => (term.length > 1 ? 50 : 3_000);
 
 const page = join(import.meta.dirname, '../page');
 const http = createServer(({ url = '/' }, response) => {
@@ -33,7 +34,7 @@ const answers = answering(api, {
       interval(20).pipe(map(change)),
     ),
   search: ({ term }) =>
-    timer(SEARCH_MS).pipe(
+    timer(searchMs(term)).pipe(
       map(() => WORDS.filter((word) => word.startsWith(term))),
       tap({ complete: () => console.log('found', term), unsubscribe: () => console.log('cancelled', term) }),
     ),

@@ -4,5 +4,6 @@ const WORDS = { connecting: 'connecting', open: 'live', waiting: 'reconnecting',
 
 export function StatusBadge() {
   const status = useMuxStatus();
-  return <output className={`badge ${status.state}`}>{WORDS[status.state]}</output>;
+  const dialsAgain = status.state === 'connecting' && status.last !== null;
+  return <output className={`badge ${status.state}`}>{dialsAgain ? WORDS.waiting : WORDS[status.state]}</output>;
 }
