@@ -142,7 +142,7 @@ describe('drain', () => {
   });
 
   it('Session resumes a paused socket when it drains, and never pauses it while it closes', () => {
-    const rig = new Rig({ limits: { pauseBytes: 10 } });
+    const rig = new Rig({ limits: { pauseBytes: 10, maxUnreadBytes: 20 } });
     const stream = working(rig);
     stream.live.keep(10);
     expect(rig.transport.paused).toBe(true);

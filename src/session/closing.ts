@@ -42,6 +42,7 @@ export class Closing {
     if (this.#phase === 'open') {
       this.#phase = 'draining';
       this.#reason = reason;
+      session.hold.resume();
       session.reading.resume();
       session.scheduler.add(session.control.announceGoaway(code, reason));
       this.#refuseUndispatched();
@@ -112,6 +113,7 @@ export class Closing {
     this.#phase = 'flushing';
     this.#timer.unsubscribe();
     for (const stream of session.streams.values()) stream.seal();
+    session.hold.stop();
     session.reading.readToEnd();
     session.watchdog.watchClosing();
     session.scheduler.whenFlushed(() => {
@@ -134,6 +136,7 @@ export class Closing {
 
   #abandon(): void {
     this.stop();
+    this.session.hold.stop();
     this.session.reading.readToEnd();
     this.session.watchdog.watchClosing();
   }

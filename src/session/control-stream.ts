@@ -102,7 +102,7 @@ export class ControlStream implements Sink<CompleteFrame> {
       session.flood.countJunk('a ping whose pong would not fit a message');
       return;
     }
-    session.replies.pong(nonce);
+    session.hold.pinged(nonce, session.flood.receivedBytes);
   }
 
   #tooLong(nonce: string): boolean {

@@ -24,6 +24,7 @@ import { ControlReplies } from './send/control-replies.js';
 import { Closing } from './closing.js';
 import { ControlStream } from './control-stream.js';
 import { FloodGuard } from './base/flood-guard.js';
+import { AnswerHold } from './receive/answer-hold.js';
 import { ReceiveBudget } from './receive/receive-budget.js';
 import type { EndingStream } from './streams/ending-stream.js';
 import { LiveStream } from './streams/live-stream.js';
@@ -49,6 +50,7 @@ export class Session {
   readonly maxFrameBytes: number;
   readonly share: Share | null;
   readonly reading: ReadBackpressure;
+  readonly hold: AnswerHold;
   readonly receiveBudget: ReceiveBudget;
   readonly reassembly: Reassembly;
   readonly frames: ControlFrames;
@@ -84,7 +86,8 @@ export class Session {
     this.owner = options.owner;
     this.share = options.share ?? null;
     this.reading = new ReadBackpressure(transport, limits.pauseMs);
-    this.receiveBudget = new ReceiveBudget(limits, this.reading, this.share);
+    this.hold = new AnswerHold(this, limits.pauseMs);
+    this.receiveBudget = new ReceiveBudget(limits, this.reading, this.hold, this.share);
     this.flood = new FloodGuard(limits);
     this.control = new ControlStream(this);
     this.transit = new Transit(transport, this.control);
@@ -213,6 +216,20 @@ export class Session {
     this.control.pinged(nonce);
   }
 
+  /** Answers a ping. */
+  pong(nonce: string | null): void {
+    try {
+      this.replies.pong(nonce);
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  /** Shows the remote that this side lives. */
+  signOfLife(): void {
+    this.control.probe();
+  }
+
   /** Writes a message to the socket. The remote may answer before this returns. */
   write(message: Message): void {
     this.owner.tally.sentFrames++;
@@ -292,6 +309,7 @@ export class Session {
     this.closing.stop();
     this.watchdog.stop();
     this.admission.stop();
+    this.hold.stop();
     this.reading.readToEnd();
     this.scheduler.stop(null);
     const loss = this.owner.ending(this, close);

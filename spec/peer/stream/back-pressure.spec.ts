@@ -59,14 +59,14 @@ describe('Queue beyond `maxUnsentBytes`', () => {
 describe('Unread values', () => {
   /** A request that waits behind 20 KiB of unread values of another stream. */
   async function waiting() {
-    const { dialer, acceptor, local, remote } = await joined(time, { limits: { pauseBytes: 10 * KIB } });
+    const { dialer, acceptor, local, remote } = await joined(time, { limits: { pauseBytes: 10 * KIB, maxUnreadBytes: 24 * KIB } });
     acceptor.onStream((payload, stream) => stream.reply(payload));
     for (let n = 0; n < 10; n++) void remote.send(text(2 * KIB));
     await time.advance();
     return { local, answer: progressOf(dialer.request('waits')) };
   }
 
-  it('Unread values pause the socket at `pauseBytes`, for all streams, until they are read', async () => {
+  it('Unread values pause the socket near `maxUnreadBytes`, for all streams, until they are read', async () => {
     const { local, answer } = await waiting();
     await time.advance(100);
     expect(answer.settled).toBe(false);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { AnswerHold } from '../../../src/session/receive/answer-hold.js';
 import { ReceiveBudget } from '../../../src/session/receive/receive-budget.js';
 import { ReadBackpressure } from '../../../src/session/receive/read-backpressure.js';
 import { CountedUnreadBytes, UNCOUNTED } from '../../../src/session/receive/unread-bytes.js';
@@ -8,7 +9,8 @@ import { Rig } from '../../support/session/rig.js';
 
 function counting() {
   const limits = resolveLimits({ maxHeldBytes: 100 });
-  const budget = new ReceiveBudget(limits, new ReadBackpressure(new ScriptedTransport(), limits.pauseMs));
+  const hold = new AnswerHold({ pong: () => undefined, signOfLife: () => undefined }, limits.pauseMs);
+  const budget = new ReceiveBudget(limits, new ReadBackpressure(new ScriptedTransport(), limits.pauseMs), hold);
   return { budget, unread: new CountedUnreadBytes({ closed: false }, budget) };
 }
 

@@ -134,7 +134,7 @@ describe('FragmentWatch', () => {
   it(
     'FragmentWatch counts no silence while reading is paused',
     inTime((time) => {
-      const rig = new Rig({ limits: { pauseBytes: 1, pauseMs: 20_000 } });
+      const rig = new Rig({ limits: { pauseBytes: 1, maxUnreadBytes: 1, pauseMs: 20_000 } });
       const [stream, slow] = [rig.remote(1), rig.remote(3)];
       begin(rig, 1);
       time.advance(20_000);

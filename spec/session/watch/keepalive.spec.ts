@@ -223,7 +223,7 @@ describe('keepalive', () => {
   it(
     'Keepalive does not count the time while reading is paused',
     inTime((time) => {
-      const rig = watched({ limits: { pauseBytes: 1, pauseMs: 5_000 } });
+      const rig = watched({ limits: { pauseBytes: 1, maxUnreadBytes: 1, pauseMs: 5_000 } });
       const stream = rig.remote(1);
       time.advance(18_000);
       stream.live.keep(1);

@@ -225,7 +225,7 @@ describe('closing sockets', () => {
   it(
     'Session reads a closing socket despite lagging consumers, so Watchdog counts the time',
     inTime((time) => {
-      const rig = new Rig({ limits: { pauseBytes: 1 } });
+      const rig = new Rig({ limits: { pauseBytes: 1, maxUnreadBytes: 1 } });
       rig.remote(1).live.keep(1);
       expect(rig.transport.paused).toBe(true);
       rig.session.drain(0, NO_ERROR, '');
@@ -280,7 +280,7 @@ describe('lastSignOfLifeAt', () => {
   it(
     '`lastSignOfLifeAt` uses a clock that stops while reading is paused',
     inTime((time) => {
-      const rig = new Rig({ limits: { pauseBytes: 1 } });
+      const rig = new Rig({ limits: { pauseBytes: 1, maxUnreadBytes: 1 } });
       const { live } = rig.remote(1);
       const { watchdog } = rig.session;
       time.advance(100);

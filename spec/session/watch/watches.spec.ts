@@ -78,6 +78,7 @@ describe('slow consumers', () => {
       rig.transport.drainTo(0);
       time.advance(60_000);
       expect(time.isOver).toBe(true);
+      for (const { nonce } of rig.sent.filter(({ type }) => type === 'ping')) rig.receive({ type: 'pong', nonce: nonce ?? '' });
       rig.send(stream, { payload: 'x'.repeat(2 * MIB) });
       rig.settle();
       time.advance(60_000);
@@ -97,7 +98,7 @@ describe('slow consumers', () => {
   it(
     'Session terminates a stalled socket even while reading is paused',
     inTime((time) => {
-      const { rig } = stalled(2 * MIB, { limits: { pauseBytes: 1, pauseMs: 50_000 } });
+      const { rig } = stalled(2 * MIB, { limits: { pauseBytes: 1, maxUnreadBytes: 1, pauseMs: 50_000 } });
       rig.remote(1).live.keep(1);
       time.advance(60_000);
       expect(rig.transport.terminated).toBe('slow consumer');

@@ -13,6 +13,8 @@ export interface Route {
   readonly latencyMs?: number;
   /** Default: no limit. */
   readonly bytesPerSecond?: number;
+  /** Whether the end that sends on this route can pause its reading; a browser cannot. Default `true`. */
+  readonly pausable?: boolean;
 }
 
 interface Travelling {
@@ -30,6 +32,7 @@ export class RoutedTransport implements Transport {
   readonly #travelling = new Fifo<Travelling>();
   readonly #latencyMs: number;
   readonly #msPerByte: number;
+  readonly #pausable: boolean;
   /** When the line will have taken everything. */
   #freeAt = 0;
   #readers = 0;
@@ -39,10 +42,11 @@ export class RoutedTransport implements Transport {
   constructor(
     private readonly inner: MemoryTransport,
     readonly machine: Machine,
-    { latencyMs = 0, bytesPerSecond = Infinity }: Route,
+    { latencyMs = 0, bytesPerSecond = Infinity, pausable = true }: Route,
   ) {
     this.#latencyMs = latencyMs;
     this.#msPerByte = 1_000 / bytesPerSecond;
+    this.#pausable = pausable;
     this.messages$ = new Observable((reader) => {
       this.#readers++;
       reader.add(() => this.#readers--);
@@ -133,7 +137,7 @@ export class RoutedTransport implements Transport {
   }
 
   pause(): void {
-    this.inner.pause();
+    if (this.#pausable) this.inner.pause();
   }
 
   resume(): void {

@@ -14,7 +14,9 @@ type RateName = 'resets' | 'provokedResets' | 'junk' | 'pings';
 export class FloodGuard {
   /** A bucket that does not exist yet is full. */
   readonly #buckets: Partial<Record<RateName, TokenBucket>> = {};
-  #unpaidBytes = 0;
+  #receivedBytes = 0;
+  /** Received bytes that have earned their pings. */
+  #paidBytes = 0;
 
   constructor(private readonly limits: Limits) {}
 
@@ -23,11 +25,17 @@ export class FloodGuard {
     return this.#bucket('resets').empty ? this.#tooMuch('resets', 'resets of running handlers') : null;
   }
 
+  /** All bytes received on the connection. */
+  get receivedBytes(): number {
+    return this.#receivedBytes;
+  }
+
   received(bytes: number): void {
-    this.#unpaidBytes += bytes;
-    if (this.#unpaidBytes < BYTES_PER_PING) return;
-    this.#buckets.pings?.earn(Math.floor(this.#unpaidBytes / BYTES_PER_PING));
-    this.#unpaidBytes %= BYTES_PER_PING;
+    this.#receivedBytes += bytes;
+    if (this.#receivedBytes - this.#paidBytes < BYTES_PER_PING) return;
+    const pings = Math.floor((this.#receivedBytes - this.#paidBytes) / BYTES_PER_PING);
+    this.#buckets.pings?.earn(pings);
+    this.#paidBytes += pings * BYTES_PER_PING;
   }
 
   countPing(): void {

@@ -2,6 +2,7 @@ import type { Share } from '../base/share.js';
 import { HeldBytes } from '../../wire/held-bytes.js';
 import type { Limits } from '../../wire/limits.js';
 import { ResetCode } from '../../wire/reset-code.js';
+import type { AnswerHold } from './answer-hold.js';
 import type { ReadBackpressure } from './read-backpressure.js';
 
 /** The reset of a stream that may not keep a payload. */
@@ -17,8 +18,12 @@ export interface Keeper {
 
 /** Unread payloads leave this part of the limit to attached bytes, which every new stream needs. */
 const ATTACHED_SHARE = 1 / 16;
+/** A remote that answers to held pings sends no more than so many bytes beyond `pauseBytes`. More bytes pause the socket. */
+const PACED_BYTES = 2 * 1024 * 1024;
+/** The socket is paused no later than at this part of `maxUnreadBytes`, because bytes that were read already still come. */
+const PAUSE_SHARE = 3 / 4;
 
-/** Counts unread payloads per stream and per connection. Pauses reading of the socket when a stream holds too many bytes. */
+/** Counts unread payloads per stream and per connection. Slows the remote when a stream holds too many bytes: its bulk first, then the socket. */
 export class ReceiveBudget {
   /** Bytes of unfinished and unread payloads. */
   readonly held: HeldBytes;
@@ -28,6 +33,7 @@ export class ReceiveBudget {
   constructor(
     private readonly limits: Limits,
     private readonly reading: ReadBackpressure,
+    private readonly hold: AnswerHold,
     private readonly share: Share | null = null,
   ) {
     this.held = new HeldBytes(limits, null, 0, share);
@@ -40,19 +46,19 @@ export class ReceiveBudget {
   }
 
   /**
-   * Counts a payload of `weight` bytes of memory, with which its stream has `unread` encoded bytes.
+   * Counts a payload of `bytes` encoded bytes and `weight` bytes of memory, with which its stream has `unread` encoded bytes.
    *
    * @returns the excess over a limit, or `null` if the payload was counted
    */
-  keep(stream: Keeper, unread: number, weight: number): Excess | null {
-    const { maxUnreadBytes, pauseBytes } = this.limits;
+  keep(stream: Keeper, unread: number, bytes: number, weight: number): Excess | null {
+    const { maxUnreadBytes } = this.limits;
     if (unread > maxUnreadBytes) {
       const reason = `${unread} unread bytes are over the limit of ${maxUnreadBytes} (maxUnreadBytes)`;
       return { code: ResetCode.FLOW_CONTROL, reason };
     }
     if (!this.held.take(weight)) return tooMuch(this.held, weight);
-    // A closed stream receives nothing more, so its reader need not pause the socket.
-    if ((unread >= pauseBytes || this.share?.holdsMuch === true) && !stream.closed) this.reading.block(stream);
+    // A closed stream receives nothing more, so its reader need not slow the remote.
+    if (!stream.closed) this.#slow(stream, unread, bytes);
     return null;
   }
 
@@ -66,10 +72,32 @@ export class ReceiveBudget {
     this.attached.release(bytes);
   }
 
-  /** The consumer has read or dropped a payload of `weight`, so its stream has `unread` encoded bytes left. */
-  read(stream: Keeper, unread: number, weight: number): void {
+  /** The consumer has read or dropped a payload of `bytes` and `weight`, so its stream has `unread` encoded bytes left. */
+  read(stream: Keeper, unread: number, bytes: number, weight: number): void {
     this.held.release(weight);
-    if (unread < this.limits.pauseBytes) this.reading.unblock(stream);
+    if (unread < this.#pauseFrom()) this.reading.unblock(stream);
+    if (unread < this.limits.pauseBytes) this.hold.caughtUp(stream);
+    else this.hold.read(stream, bytes);
+  }
+
+  /** A stream leaves, whatever its consumer has not read. */
+  unblock(stream: Keeper): void {
+    this.reading.unblock(stream);
+    this.hold.caughtUp(stream);
+  }
+
+  /** Unread bytes of one stream that pause the socket. */
+  #pauseFrom(): number {
+    const { maxUnreadBytes, pauseBytes } = this.limits;
+    return Math.max(pauseBytes, Math.min(pauseBytes + PACED_BYTES, maxUnreadBytes * PAUSE_SHARE));
+  }
+
+  #slow(stream: Keeper, unread: number, bytes: number): void {
+    if (this.share?.holdsMuch === true) this.reading.block(stream);
+    if (unread < this.limits.pauseBytes) return;
+    this.hold.lag(stream);
+    // The next payload may be as large.
+    if (unread + bytes >= this.#pauseFrom() && !this.hold.gaveUp(stream)) this.reading.block(stream);
   }
 }
 

@@ -36,7 +36,7 @@ export class CountedUnreadBytes implements UnreadBytes {
   ) {}
 
   keep(bytes: number, weight = bytes): Excess | null {
-    const excess = this.budget.keep(this.stream, this.#bytes + bytes, weight);
+    const excess = this.budget.keep(this.stream, this.#bytes + bytes, bytes, weight);
     if (excess !== null) return excess;
     this.#bytes += bytes;
     this.#weight += weight;
@@ -46,7 +46,7 @@ export class CountedUnreadBytes implements UnreadBytes {
   read(bytes: number, weight = bytes): void {
     this.#bytes -= bytes;
     this.#weight -= weight;
-    this.budget.read(this.stream, this.#bytes, weight);
+    this.budget.read(this.stream, this.#bytes, bytes, weight);
   }
 
   handOver(): void {

@@ -2,16 +2,21 @@ import { Subscription, timer } from 'rxjs';
 import { steadyNow } from '../../transport/steady-clock.js';
 import { Fifo } from '../../wire/fifo.js';
 import { LazySet } from '../../wire/lazy.js';
-import { BYTES_PER_PING } from '../base/flood-guard.js';
 
 /** A whole frame with so many bytes of payload counts as bulk. So does every slice. */
 export const BULK_FRAME_BYTES = 16 * 1024;
-/** The smallest window: so many bytes of bulk may always be unanswered. */
+/** The smallest window while small frames of other streams contend with bulk. */
 export const MIN_WINDOW_BYTES = 512 * 1024;
+/** The smallest window otherwise. A reader that stops still receives this much, beyond its `pauseBytes`. */
+export const LONE_WINDOW_BYTES = 1536 * 1024;
 /** The window stays at its smallest for a round trip of up to so many ms: both ends need as long for its bytes. */
 export const SHORT_RTT_MS = 4;
-/** Streams count as contending for so many ms after the last sign of it. The window also waits so long for a pong. */
+/** Streams count as contending for so many ms after the last sign of it. */
 export const CONTENDED_MS = 1_000;
+/** The window waits so long for a pong. A receiver may hold pongs for up to 5 s. */
+export const PATIENCE_MS = 6_000;
+/** After so many ms without bulk the path is measured anew. */
+export const REST_MS = 1_000;
 
 /** The most outstanding pings, each for 256 KiB of bulk. A remote may answer none. */
 export const MAX_PROBES = 1024;
@@ -26,29 +31,42 @@ interface Probe {
   readonly giveUp: () => void;
 }
 
-/** An estimate of the path to the remote, measured by pongs. */
-interface PathEstimate {
-  readonly minRttMs: number;
+/** Measures the path to the remote by pongs. */
+class Path {
+  #minRttMs = Infinity;
   /** The highest rate at which pongs answered bulk. */
-  readonly maxBytesPerMs: number;
+  #maxBytesPerMs = 0;
+
+  /** A pong has answered so many bytes within a round trip. */
+  answered(bytes: number, rttMs: number): void {
+    this.#minRttMs = Math.min(this.#minRttMs, rttMs);
+    this.#maxBytesPerMs = Math.max(this.#maxBytesPerMs, bytes / Math.max(1, rttMs));
+  }
+
+  /** The bytes that keep the path full, with room for twice the measured rate; 0 while the path is short or unknown. */
+  get windowBytes(): number {
+    const isLong = this.#minRttMs > SHORT_RTT_MS && this.#minRttMs < Infinity;
+    return isLong ? 2 * this.#maxBytesPerMs * this.#minRttMs : 0;
+  }
 }
 
-const UNKNOWN: PathEstimate = { minRttMs: Infinity, maxBytesPerMs: 0 };
-
 /**
- * Limits the bulk on its way while small frames of other streams contend with it. Bulk means slices and large whole frames. A sender cannot
- * see the buffers of the kernel. If the sender is faster than the path, it fills megabytes of buffers, and every small frame waits behind
- * them. So pings count the arrived bulk, and bulk pauses while too much of it is unanswered. A transfer alone never pauses.
+ * Limits the bulk on its way to the remote. Bulk means slices and large whole frames. A sender cannot see the buffers of the kernel, nor the
+ * payloads that the remote has not read. So pings count the arrived bulk, and bulk waits while too much of it is unanswered. Small frames
+ * never wait. A remote slows bulk when it holds pongs back.
  *
  * The window is twice the bandwidth-delay product: the highest rate at which pongs answered bulk × the shortest round trip. The factor of two
- * allows the rate to double with each round trip until the path is full. If no pong comes within a second, all sent bulk counts as answered.
+ * allows the rate to double with each round trip until the path is full. The window has a smallest size, which is smaller while small frames
+ * of other streams contend with bulk.
  */
 export class BulkWindow {
   #sentBytes = 0;
   #answeredBytes = 0;
+  #sentAt = -Infinity;
   #contendedUntil = -Infinity;
-  /** The estimate since streams began to contend. */
-  #path: PathEstimate | null = null;
+  #path = new Path();
+  /** Whether no pong came in time. Bulk then leaves unpaced until the next pong. */
+  #isUnpaced = false;
   /** Unanswered pings, in order. A late pong still measures the path. */
   readonly #probes = new Fifo<Probe>();
   #patience = Subscription.EMPTY;
@@ -65,16 +83,15 @@ export class BulkWindow {
     private readonly hasMore: (stream: number) => boolean,
   ) {}
 
-  /** Bytes of bulk that may be unanswered while streams contend. */
+  /** Bytes of bulk that may be unanswered. */
   get bytes(): number {
-    const path = this.#path;
-    if (path === null || path.minRttMs <= SHORT_RTT_MS) return MIN_WINDOW_BYTES;
-    return Math.max(MIN_WINDOW_BYTES, 2 * path.maxBytesPerMs * path.minRttMs);
+    return Math.max(this.#isContended() ? MIN_WINDOW_BYTES : LONE_WINDOW_BYTES, this.#path.windowBytes);
   }
 
   /** Whether bulk may leave. */
   get open(): boolean {
-    return this.#sentBytes - this.#answeredBytes < this.bytes || !this.isContended;
+    const unanswered = this.#sentBytes - this.#answeredBytes;
+    return unanswered < MIN_WINDOW_BYTES || this.#isUnpaced || unanswered < this.bytes;
   }
 
   /** Returns whether a stream's last frame was bulk and its next frame has to wait. */
@@ -84,20 +101,18 @@ export class BulkWindow {
 
   /** A slice or a whole bulk frame leaves. */
   sent(stream: number, bytes: number): void {
+    const now = steadyNow();
+    if (now - this.#sentAt >= REST_MS) this.#path = new Path();
+    this.#sentAt = now;
     this.#streams.add(stream);
     this.#last = stream;
     this.#sentBytes += bytes;
   }
 
-  /** Whether small frames of other streams contend with bulk. */
-  get isContended(): boolean {
-    return steadyNow() < this.#contendedUntil;
-  }
-
   /** A small frame leaves. It contends with bulk if another stream is in the middle of a transfer. */
   passed(stream: number): void {
     this.#streams.delete(stream);
-    if (this.#streams.has(this.#last) && this.hasMore(this.#last)) this.#contend();
+    if (this.#streams.has(this.#last) && this.hasMore(this.#last)) this.#contendedUntil = steadyNow() + CONTENDED_MS;
   }
 
   /** The stream sends nothing more. */
@@ -105,42 +120,38 @@ export class BulkWindow {
     this.#streams.delete(stream);
   }
 
-  /** Bulk waits. Calls {@link opened} after an answer, or after a second without one. */
+  /** Bulk waits. Calls {@link opened} after an answer, or once no answer has come for {@link PATIENCE_MS}. */
   awaitAnswer(): void {
     if (!this.#patience.closed) return;
-    this.#patience = timer(CONTENDED_MS).subscribe(() => {
+    this.#patience = timer(PATIENCE_MS).subscribe(() => {
+      this.#isUnpaced = true;
       this.#arrived(this.#sentBytes);
     });
+    if (this.#probes.length === 0) this.probe();
   }
 
   stop(): void {
     this.#patience.unsubscribe();
   }
 
-  #contend(): void {
-    const begins = !this.isContended;
-    this.#contendedUntil = steadyNow() + CONTENDED_MS;
-    if (!begins) return;
-    this.#path = null;
-    if (this.#sentBytes - this.#answeredBytes >= BYTES_PER_PING) this.probe();
-  }
-
   /** Sends a ping after the bulk that has left. */
   probe(): void {
     const mark = this.#sentBytes;
-    // The first answer also covers the bytes that had filled the buffers before streams contended.
-    const answeredBefore = this.#path === null ? mark : this.#answeredBytes;
+    const answeredBefore = this.#answeredBytes;
+    const path = this.#path;
     const giveUp = this.ping((ms) => {
-      const { minRttMs, maxBytesPerMs } = this.#path ?? UNKNOWN;
-      this.#path = {
-        minRttMs: Math.min(minRttMs, ms),
-        maxBytesPerMs: Math.max(maxBytesPerMs, (mark - answeredBefore) / Math.max(1, ms)),
-      };
+      path.answered(mark - answeredBefore, ms);
+      this.#isUnpaced = false;
       for (let probe = this.#probes.peek(); probe !== undefined && probe.mark <= mark; probe = this.#probes.peek()) this.#giveUpFirst();
       this.#arrived(mark);
     });
     this.#probes.push({ mark, giveUp });
     if (this.#probes.length > MAX_PROBES) this.#giveUpFirst();
+  }
+
+  /** Whether small frames of other streams contend with bulk. */
+  #isContended(): boolean {
+    return steadyNow() < this.#contendedUntil;
   }
 
   #giveUpFirst(): void {
@@ -150,6 +161,7 @@ export class BulkWindow {
   /** All bulk up to `mark` has arrived, or counts as arrived. */
   #arrived(mark: number): void {
     this.#answeredBytes = Math.max(this.#answeredBytes, mark);
+    if (this.#patience.closed) return;
     this.stop();
     this.opened();
   }

@@ -49,6 +49,8 @@ export class Scheduler {
   readonly #pace: Pace;
   /** Created when the first bulk leaves. */
   #window: BulkWindow | null = null;
+  /** Whether the last frame that left was bulk. */
+  #isBulk = false;
   #pipeline: Subscriber<Frame> | null = null;
   readonly #cut: Cut = (frame) => this.host.cut(frame);
 
@@ -130,9 +132,12 @@ export class Scheduler {
     else this.#whenFlushed.push(task);
   }
 
-  /** Sends a ping whose pong shows that all earlier frames have arrived. */
+  /**
+   * Sends a ping whose pong shows that all earlier frames have arrived. Only a ping right behind bulk counts for the window. A receiver that
+   * holds back the pongs of bulk may answer any other ping.
+   */
   probe(): void {
-    if (this.#window?.isContended === true) this.#window.probe();
+    if (this.#isBulk && this.#window !== null) this.#window.probe();
     else this.host.transit.ping(ignore);
   }
 
@@ -266,6 +271,7 @@ export class Scheduler {
   #step(): boolean {
     const control = this.#control.shift();
     if (control !== undefined) {
+      this.#isBulk = false;
       this.#send(control);
       this.#pace.wrote(MIN_CHARGE_BYTES);
       return true;
@@ -278,7 +284,8 @@ export class Scheduler {
     }
     if (this.#granting(() => this.#pullNext())) return true;
     this.#window?.awaitAnswer();
-    return false;
+    // The window may have queued a ping.
+    return this.#control.length > 0;
   }
 
   /** Sends the next frame or slice of a stream. Returns its bytes of payload. */
@@ -306,8 +313,10 @@ export class Scheduler {
   /** A frame or slice is about to leave. A ping that it needs follows it. */
   #leaving(slice: Frame, bytes: number, isCut: boolean): void {
     const { stream } = slice;
+    this.#isBulk = false;
     if (typeof stream !== 'number') return;
-    if (isCut || bytes >= BULK_FRAME_BYTES) (this.#window ??= this.#newWindow()).sent(stream, bytes);
+    this.#isBulk = isCut || bytes >= BULK_FRAME_BYTES;
+    if (this.#isBulk) (this.#window ??= this.#newWindow()).sent(stream, bytes);
     else this.#window?.passed(stream);
     // A reset may leave after its stream was released.
     if (slice.type === 'reset' && slice.more !== true) this.#window?.release(stream);

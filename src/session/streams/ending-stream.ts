@@ -140,11 +140,11 @@ export abstract class EndingStream extends StreamState {
 
   /** Removes the stream from its connection, before its user sees the end. */
   protected close(input: StreamInput, cause: CloseCause = ENDED): void {
-    const { reading, streams, reassembly } = this.host;
+    const { receiveBudget, streams, reassembly } = this.host;
     this.advance(input);
     this.#cause = cause;
     this.#slot?.close();
-    if (this.#unread !== null) reading.unblock(this);
+    if (this.#unread !== null) receiveBudget.unblock(this);
     streams.delete(this.id);
     reassembly.release(this.id);
   }

@@ -11,7 +11,7 @@ const BYTES_PER_SECOND = 1024;
  * Resets streams whose next fragment does not come. Each unfinished payload may wait through `reassemblyTimeoutMs` of silence after its
  * own last fragment. Each other message excuses earlier silence, for as long as a line of 1 KiB/s needs to carry that message.
  *
- * The watch is also a clock. That clock shows the silence so far, and stands still while reading is paused. The watch holds at most one
+ * The watch is also a clock. That clock shows the silence so far, and stands still while this side slows the remote. The watch holds at most one
  * timer, and no timer while every payload is whole.
  */
 export class FragmentWatch {
@@ -22,11 +22,11 @@ export class FragmentWatch {
   /** No payload counts silence before this time, and no message excuses such silence. */
   #sinceMs = 0;
 
-  constructor(private readonly host: Pick<WatchHost, 'reading' | 'limits' | 'streams'>) {}
+  constructor(private readonly host: Pick<WatchHost, 'reading' | 'hold' | 'limits' | 'streams'>) {}
 
   /** Returns the silence so far, in ms. Compare only times of the same watch. */
   now(): number {
-    return this.#silentMs + this.host.reading.now() - this.#receivedAt;
+    return this.#silentMs + this.#clock() - this.#receivedAt;
   }
 
   /** A message has come in. */
@@ -36,19 +36,24 @@ export class FragmentWatch {
     // Bounded: a burst of 64 MiB would otherwise excuse 18 hours of silence.
     this.#sinceMs = Math.max(this.#sinceMs, silentMs - this.host.limits.reassemblyTimeoutMs);
     this.#silentMs = Math.max(this.#sinceMs, silentMs - Math.ceil((1_000 * bytes) / BYTES_PER_SECOND));
-    this.#receivedAt = this.host.reading.now();
+    this.#receivedAt = this.#clock();
   }
 
   /** A fragment has come in, and more are to follow. */
   begin(reassembly: Reassembly): void {
     if (this.#timer !== null) return;
     this.#silentMs = this.#sinceMs = 0;
-    this.#receivedAt = this.host.reading.now();
+    this.#receivedAt = this.#clock();
     this.#wait(reassembly);
   }
 
   stop(): void {
     this.#timer?.unsubscribe();
+  }
+
+  /** A clock that stands still while this side slows the remote. */
+  #clock(): number {
+    return this.host.reading.now() - this.host.hold.heldMs;
   }
 
   #wait(reassembly: Reassembly): void {

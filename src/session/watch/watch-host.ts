@@ -10,6 +10,8 @@ export interface WatchHost {
   readonly transport: Transport;
   readonly limits: Limits;
   readonly reading: ReadBackpressure;
+  /** How long the remote's bulk has been slowed so far. */
+  readonly hold: { readonly heldMs: number };
   readonly transit: Transit;
   readonly scheduler: Pick<Scheduler, 'backlog' | 'probe'>;
   readonly control: {
