@@ -1,8 +1,12 @@
 // The packed package, and projects of consumers with it.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+<<<<<<< HEAD
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+=======
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+>>>>>>> fa9b3d4 (Walk the way of a newcomer with the packed package)
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -36,8 +40,20 @@ export function check(title, condition) {
   console.log(`  ok  ${title}`);
 }
 
-const packed = JSON.parse(run(repository, 'npm', 'pack', '--json', '--ignore-scripts', '--pack-destination', work));
-export const tarball = join(work, Object.values(packed)[0].filename);
+/** Packs the package of a folder. Returns the path of its tarball. */
+export function pack(directory) {
+  const packed = JSON.parse(run(directory, 'npm', 'pack', '--json', '--ignore-scripts', '--pack-destination', work));
+  return join(work, Object.values(packed)[0].filename);
+}
+
+export const tarball = pack(repository);
+
+/** A fresh folder with nothing in it. */
+export function emptyFolder(name) {
+  const directory = join(work, name);
+  mkdirSync(directory);
+  return directory;
+}
 
 /** A fresh project with the packed package in it. */
 export function project(name, source, type) {
