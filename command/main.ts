@@ -19,7 +19,10 @@ const COMMANDS: Readonly<Record<string, Listed>> = {
   push: { about: 'send a notification', load: () => import('./calls/push.js') },
   upload: { about: 'send a file, and print the answers', load: () => import('./calls/upload.js') },
   check: { about: 'check a server or a dialer from outside, over raw frames', load: () => import('./check/cli.js') },
+  tap: { about: 'show or record the frames between dialers and a server', load: () => import('./tap/tap.js') },
+  replay: { about: "send the dialer's frames of a recording again", load: () => import('./tap/replay.js') },
   serve: { about: 'a server to try things with: echo, files, agreed payloads', load: () => import('./serve/cli.js') },
+  completion: { about: 'print a script that completes commands and options', load: completion },
 };
 
 const HELP = `rxmux: many streams over one WebSocket, from the command line
@@ -63,4 +66,13 @@ function misused(text: string): ExitStatus {
 /** Whether an error speaks of the arguments: one of this command, or one of `parseArgs`. */
 function isMisuse(error: unknown): error is Error {
   return error instanceof UsageError || (error instanceof TypeError && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS'));
+}
+
+/** The command that completes all others, whose help it reads. */
+async function completion(): Promise<Command> {
+  const { help, run } = await import('./completion.js');
+  const others = Object.entries(COMMANDS).filter(([name]) => name !== 'completion');
+  const pages = async (): Promise<Record<string, string>> =>
+    Object.fromEntries(await Promise.all(others.map(async ([name, { load }]) => [name, (await load()).help] as const)));
+  return { help, run: async (args) => run(args, await pages()) };
 }

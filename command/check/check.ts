@@ -2,7 +2,7 @@ import { AcceptorTarget } from './acceptor.js';
 import { DialerTarget } from './dialer.js';
 import { Mismatch } from './mismatch.js';
 import { offeredBy } from './probe.js';
-import { rawCodec } from './raw-codec.js';
+import { rawCodec } from '../raw-codec.js';
 import type { Broken, Report } from './report.js';
 import { allRows } from './rows.js';
 import type { Row } from './rows.js';

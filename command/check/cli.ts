@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { addressOf } from '../address.js';
 import { Exit, UsageError } from '../exit.js';
 import type { ExitStatus } from '../exit.js';
 import { headersOf, numberOf } from '../headers.js';
@@ -68,7 +69,7 @@ export async function run(args: readonly string[]): Promise<ExitStatus> {
   });
   const { listen, limits, only } = values;
   const options: CheckOptions = {
-    target: listen ? { command: positionals } : { url: urlOf(positionals), headers: headersOf(values.header) },
+    target: listen ? { command: positionals } : { url: addressOf(positionals), headers: headersOf(values.header) },
     codecs: codecsOf(values.codec ?? (listen ? 'json' : 'both')),
     limits,
     only,
@@ -90,13 +91,6 @@ async function statusOf(options: CheckOptions, report: JsonReport | TextReport):
     process.stderr.write(`rxmux check: ${error.message}\n`);
     return Exit.CONNECTION;
   }
-}
-
-function urlOf(positionals: readonly string[]): string {
-  const [url, ...others] = positionals;
-  if (url === undefined || others.length > 0) throw new UsageError(`expected one URL, got ${positionals.length}`);
-  if (!/^wss?:\/\//.test(url) || !URL.canParse(url)) throw new UsageError(`expected an address with ws: or wss:, got '${url}'`);
-  return url;
 }
 
 function codecsOf(name: string): readonly string[] {

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
 import { Mismatch } from './mismatch.js';
-import type { RawCodec } from './raw-codec.js';
+import type { RawCodec } from '../raw-codec.js';
 import type { Step } from './rows.js';
 import { revive } from './special.js';
 import type { Run } from './steps.js';

@@ -1,7 +1,7 @@
 import { Mismatch } from './mismatch.js';
 import { runStep } from './steps.js';
 import type { Run } from './steps.js';
-import type { RawCodec } from './raw-codec.js';
+import type { RawCodec } from '../raw-codec.js';
 import type { Row } from './rows.js';
 import type { Target } from './target.js';
 import type { Wire } from './wire.js';

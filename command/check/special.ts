@@ -1,4 +1,4 @@
-import type { RawCodec } from './raw-codec.js';
+import type { RawCodec } from '../raw-codec.js';
 
 /** One of several values that a target may choose from. */
 export class OneOf {

@@ -1,6 +1,6 @@
 import type { RawData, WebSocket } from 'ws';
 import { Habits } from './habits.js';
-import type { RawCodec } from './raw-codec.js';
+import type { RawCodec } from '../raw-codec.js';
 
 /** The map of a frame, as a codec reads it. */
 export type Envelope = Readonly<Record<string, unknown>>;

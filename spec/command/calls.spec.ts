@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -97,8 +98,21 @@ describe('rxmux check --listen', () => {
   });
 });
 
+describe('rxmux completion', () => {
+  it.each([
+    ['rxmux st', 'stream'],
+    ['rxmux stream --ta', '--take'],
+    ['rxmux serve --fi', '--files'],
+  ])('The script of `rxmux completion bash` completes %s to %s', async (line, completed) => {
+    const { out } = await command.run(['completion', 'bash']);
+    const words = line.split(' ');
+    const script = `${out}\nCOMP_WORDS=(${words.join(' ')}); COMP_CWORD=${words.length - 1}; _rxmux; echo "\${COMPREPLY[*]}"`;
+    expect(execFileSync('bash', ['-c', script]).toString().trim()).toBe(completed);
+  });
+});
+
 describe('rxmux --help', () => {
-  it.each(['call', 'stream', 'push', 'upload', 'check', 'serve'])(
+  it.each(['call', 'stream', 'push', 'upload', 'check', 'serve', 'tap', 'replay', 'completion'])(
     '`rxmux %s --help` prints a page of lines that fit a terminal',
     async (name) => {
       const { status, out } = await command.run([name, '--help']);

@@ -13,6 +13,12 @@ export interface Ended {
   readonly err: string;
 }
 
+/** A command that listens. */
+export interface Listening {
+  readonly child: ChildProcess;
+  readonly url: string;
+}
+
 /** The command, built once for a file of tests. It lies below the repository, where it finds its packages. */
 export class BuiltCommand {
   readonly #directory = join(root, 'dist/spec', `command-${process.pid}`);
@@ -44,10 +50,15 @@ export class BuiltCommand {
 
   /** Starts a server, and resolves to the address that it prints. */
   async serve(...args: readonly string[]): Promise<string> {
-    const { stdout } = this.start('serve', '--port', '0', ...args);
+    return (await this.listen('serve', '--port', '0', ...args)).url;
+  }
+
+  /** Starts a command that prints its address first. */
+  listen(...args: readonly string[]): Promise<Listening> {
+    const child = this.start(...args);
     return new Promise((resolve) =>
-      stdout?.once('data', (line: Buffer) => {
-        resolve(line.toString().trim());
+      child.stdout?.once('data', (line: Buffer) => {
+        resolve({ child, url: line.toString().trim() });
       }),
     );
   }

@@ -1,0 +1,102 @@
+import { readFile } from 'node:fs/promises';
+import { setTimeout as pause } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { once } from 'node:events';
+import { WebSocket } from 'ws';
+import { addressOf } from '../address.js';
+import { Exit, UsageError } from '../exit.js';
+import type { ExitStatus } from '../exit.js';
+import { headersOf, numberOf } from '../headers.js';
+import { rawCodec } from '../raw-codec.js';
+import { read, shownLine, written } from './record.js';
+import type { Line } from './record.js';
+
+export const help = `rxmux replay: sends the dialer's frames of a recording again
+
+USAGE
+  rxmux replay [options] FILE URL
+
+FILE comes from "rxmux tap --record FILE --payloads". One connection is
+replayed, frame by frame. The command shows what comes back, and ends when as
+many frames of streams have come back as in the recording.
+
+OPTIONS
+  --connection N    replay this connection (default 1)
+  --speed N         so many times as fast as recorded (default 1; 0 is at once)
+  --codec NAME      json or msgpack (default json)
+  --timeout MS      wait so long for the missing frames (default 10000)
+  -H 'NAME: VALUE'  send a header with the handshake; may come repeatedly
+  --json            print one JSON object a line, as rxmux tap does
+  -h, --help        print this page
+
+EXIT STATUS
+  0  all frames came back    5  some did not come in time
+  2  wrong arguments         6  no connection, or a lost one
+
+EXAMPLES
+  rxmux replay run.ndjson ws://127.0.0.1:8080
+`;
+
+const OF_STREAMS: ReadonlySet<unknown> = new Set(['open', 'data', 'reset']);
+
+/** Runs `rxmux replay`. */
+export async function run(args: readonly string[]): Promise<ExitStatus> {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      connection: { type: 'string', default: '1' },
+      speed: { type: 'string', default: '1' },
+      codec: { type: 'string', default: 'json' },
+      timeout: { type: 'string', default: '10000' },
+      json: { type: 'boolean', default: false },
+      header: { type: 'string', short: 'H', multiple: true },
+    },
+  });
+  const [file = '', ...rest] = positionals;
+  const url = addressOf(rest);
+  const lines = await linesOf(file, numberOf('connection', values.connection));
+  const codec = await rawCodec(values.codec);
+  if (codec === null) throw new UsageError('expected @msgpack/msgpack to be installed for the codec msgpack');
+  const socket = new WebSocket(url, `mux.v1.${codec.name}`, { headers: headersOf(values.header), perMessageDeflate: false });
+  const began = performance.now();
+  let missing = lines.filter(({ d, f }) => d === '<' && OF_STREAMS.has(f?.['type'])).length;
+  const ended = new Promise<ExitStatus>((resolve) => {
+    socket.on('message', (data: Buffer) => {
+      const f = codec.decode(codec.binary ? data : data.toString()) as Line['f'];
+      const line: Line = { v: 1, t: Math.round(performance.now() - began), c: 1, d: '<', f };
+      process.stdout.write(`${values.json ? written(line, true) : shownLine(line)}\n`);
+      if (OF_STREAMS.has(f?.['type']) && --missing === 0) resolve(Exit.OK);
+    });
+    socket.on('close', () => {
+      resolve(missing > 0 ? Exit.CONNECTION : Exit.OK);
+    });
+    socket.on('error', ({ message }) => {
+      process.stderr.write(`rxmux replay: ${message}\n`);
+      resolve(Exit.CONNECTION);
+    });
+  });
+  const sent = once(socket, 'open').then(async () => {
+    const speed = numberOf('speed', values.speed);
+    for (const { t, f } of lines.filter(({ d }) => d === '>')) {
+      if (speed > 0) await pause((t - (lines[0]?.t ?? 0)) / speed - (performance.now() - began));
+      socket.send(codec.encode(f));
+    }
+    await pause(numberOf('timeout', values.timeout), undefined, { ref: false });
+    return Exit.TIMEOUT;
+  });
+  const status = await Promise.race([missing === 0 ? sent : ended, sent.catch(() => ended)]);
+  socket.terminate();
+  return status;
+}
+
+async function linesOf(file: string, connection: number): Promise<readonly Line[]> {
+  const text = await readFile(file, 'utf8').catch((error: unknown) => {
+    throw new UsageError(`expected a recording: ${(error as Error).message}`);
+  });
+  const lines = text.split('\n').flatMap((line) => (line === '' ? [] : read(line)));
+  const own = lines.filter(({ c, d, f }) => c === connection && (d === '<' || f !== null));
+  if (own.length === 0) throw new UsageError(`expected frames of connection ${connection} in ${file}, got none`);
+  if (text.includes('{"$size":')) throw new UsageError('expected a recording with payloads: record with rxmux tap --payloads');
+  return own;
+}
