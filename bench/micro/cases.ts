@@ -2,6 +2,7 @@ import { Decoder, Encoder } from '@msgpack/msgpack';
 import { mergeMap, Subject } from 'rxjs';
 import { Assembler, demultiplex, JsonCodec, MAX_FRAME_BYTES, splitFrame } from 'rxmux';
 import type { Codec, Frame } from 'rxmux';
+import { contract, request } from 'rxmux/contract';
 import { MsgpackCodec } from 'rxmux/msgpack';
 import { createPair } from 'rxmux/testing';
 import { objects, small, text } from '../harness/payloads.js';
@@ -24,6 +25,7 @@ export interface Group {
 }
 
 const MIB = 1024 * 1024;
+const IN_FLIGHT = 64;
 const DATA: Frame = { type: 'data', stream: 1, payload: small(0) };
 
 const encoder = new Encoder();
@@ -41,7 +43,12 @@ const codecs = [
   },
 ];
 
-export const groups: readonly Group[] = [...codecs.flatMap(wire), hop(), ...codecs.map(({ codec }) => opening(codec))];
+export const groups: readonly Group[] = [
+  ...codecs.flatMap(wire),
+  hop(),
+  ...codecs.map(({ codec }) => opening(codec)),
+  ...codecs.map(({ codec }) => calling(codec)),
+];
 
 function wire({ codec, encode, decode }: (typeof codecs)[number]): Group[] {
   const bare = { type: 'data', stream: 1, payload: small(0) };
@@ -164,4 +171,22 @@ function opening(codec: Codec): Group {
       },
     ],
   };
+}
+
+/** A call of a contract, beside the same call by hand. */
+function calling(codec: Codec): Group {
+  const { dialer, acceptor } = createPair({ codec });
+  acceptor.onStream((payload, stream) => stream.reply((payload as { readonly n: number }).n ** 2));
+  const { calls } = createPair(contract({ square: request<{ n: number }, number>() }), { square: ({ n }) => n ** 2 }, { codec });
+  return {
+    title: `${codec.name}: ${IN_FLIGHT} requests in flight, in memory`,
+    cases: [
+      { name: 'peer.request({ op, n })', run: () => together((n) => dialer.request({ op: 'square', n })) },
+      { name: 'calls.square.promise({ n }), of a contract', run: () => together((n) => calls.square.promise({ n })) },
+    ],
+  };
+}
+
+function together(call: (n: number) => Promise<unknown>): Promise<unknown> {
+  return Promise.all(Array.from({ length: IN_FLIGHT }, (_, n) => call(n)));
 }
