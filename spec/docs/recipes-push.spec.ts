@@ -1,4 +1,4 @@
-import { afterEach, describe, it, jest } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { catchError, delayWhen, map, mergeMap, of, timer } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { connect as connectInBrowser } from '../../src/index.js';
@@ -10,6 +10,25 @@ import { loadRecipes } from './recipes.js';
 import type { Recipes } from './recipes.js';
 
 const page = loadRecipes() as Recipes;
+
+describe('one feed', () => {
+  it(
+    '`serveFeed` encodes each value once for all subscribers',
+    marbles(({ cold, expectObservable, expectSubscriptions, flush }) => {
+      const pairs = [createPair(), createPair()];
+      let encoded = 0;
+      const value = (n: number): unknown => ({ toJSON: () => (encoded++, n) });
+      const feed$ = cold('--a--b|', { a: value(1), b: value(2) });
+      const subs = '      ^-----!';
+      const expected = '  --a--b|';
+      page.serveFeed(of(...pairs.map(({ acceptor }) => acceptor)), feed$);
+      for (const { dialer } of pairs) expectObservable(dialer.open$({ op: 'feed' })).toBe(expected, { a: 1, b: 2 });
+      expectSubscriptions(feed$.subscriptions).toBe(subs);
+      flush();
+      expect(encoded).toBe(2);
+    }),
+  );
+});
 
 describe('server push', () => {
   it(

@@ -29,6 +29,7 @@ describe('exports', () => {
       push: true,
       serveStore: true,
       askedStore: true,
+      serveFeed: true,
       PublicError: true,
       onlyPublic: true,
       bySession: true,

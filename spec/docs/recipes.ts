@@ -43,6 +43,7 @@ export interface Recipes {
   pushedStore: (peer: Peer) => Observable<Readonly<Record<string, unknown>>>;
   push: (peers: Iterable<Peer>, change: { readonly topic: string; readonly value: unknown }) => void;
   serveStore: (peer: Peer, store$: Observable<Readonly<Record<string, unknown>>>) => Subscription;
+  serveFeed: (peer$: Observable<Peer>, feed$: Observable<unknown>) => Subscription;
   askedStore: (peer: Peer) => Observable<Readonly<Record<string, unknown>>>;
   PublicError: new (message: string) => Error;
   onlyPublic: ErrorSerializer;
