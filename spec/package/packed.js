@@ -1,12 +1,8 @@
 // The packed package, and projects of consumers with it.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-<<<<<<< HEAD
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-=======
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
->>>>>>> fa9b3d4 (Walk the way of a newcomer with the packed package)
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
