@@ -45,13 +45,13 @@ async function runOnce(row: Row, each: unknown, { codec, target: makeTarget, wit
   const run: Run = { codec, each, count: 0, target, sent: [], withinMs, wire: () => (connecting ??= target.connect(run)) };
   try {
     for (const step of row.steps) await runStep(step, run);
-    const wire = await (connecting as Promise<Wire> | null);
-    for (const [rule, got] of wire?.habits.broken ?? []) broke(rule, got, row);
     return null;
   } catch (error) {
     if (error instanceof Mismatch) return { sent: run.sent, expected: error.expected, got: error.got };
     throw error;
   } finally {
+    const wire = await (connecting as Promise<Wire> | null)?.catch(() => null);
+    for (const [rule, got] of wire?.habits.broken ?? []) broke(rule, got, row);
     target.dispose();
   }
 }

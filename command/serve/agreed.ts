@@ -16,7 +16,7 @@ export const AGREED: Readonly<Record<string, Answer>> = {
   'check.call': async (value, stream) => stream.reply(await outcomeOf(stream.peer.request(value))),
   'check.bye': async (_, stream) => {
     await stream.reply(null);
-    void stream.peer.close({ drainMs: 5_000 });
+    void stream.peer.close({ drainMs: 60_000 });
   },
 };
 
