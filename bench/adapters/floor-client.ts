@@ -1,9 +1,10 @@
-import type { Client, Sink, StreamAsk } from '../harness/adapter.js';
+import type { Client, Headers, Sink, StreamAsk } from '../harness/adapter.js';
 
 /** A message of the floors. */
 export interface FloorMessage {
   readonly id: number;
   readonly payload?: unknown;
+  readonly headers?: Headers;
   /** Asks for a stream. */
   readonly items?: StreamAsk;
   readonly end?: true;
@@ -22,11 +23,11 @@ export class FloorClient implements Client {
     readonly close: () => void,
   ) {}
 
-  request(payload: unknown): Promise<unknown> {
+  request(payload: unknown, headers?: Headers): Promise<unknown> {
     const id = ++this.#last;
     return new Promise((resolve) => {
       this.#calls.set(id, resolve);
-      this.send({ id, payload });
+      this.send(headers === undefined ? { id, payload } : { id, payload, headers });
     });
   }
 

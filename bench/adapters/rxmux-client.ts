@@ -11,7 +11,7 @@ const SMALL = 256;
 /** A peer as a client of the benchmarks, in Node and in a page. */
 export function clientOf(peer: Peer): Client {
   return {
-    request: (payload) => peer.request(payload),
+    request: (payload, headers) => peer.request(payload, headers === undefined ? {} : { headers }),
     stream: (ask, sink) => void peer.open$({ stream: ask }).subscribe(sink),
     close: () => peer.close().then(() => undefined),
   };

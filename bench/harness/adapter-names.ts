@@ -21,5 +21,8 @@ export type AdapterName = (typeof ADAPTER_NAMES)[number];
 /** The adapters that need only packages that the project itself installs. */
 export const OWN_ADAPTERS: readonly AdapterName[] = ['floor-a', 'floor-b', 'bare-wire', 'rxmux-json', 'rxmux-msgpack'];
 
+/** The adapters whose requests carry headers. The others leave them out. */
+export const WITH_HEADERS: readonly AdapterName[] = ['floor-a', 'floor-b', 'rxmux-json', 'rxmux-msgpack'];
+
 /** Every ratio is to this adapter. */
 export const REFERENCE: AdapterName = 'floor-a';

@@ -35,8 +35,11 @@ export interface Sink {
   readonly complete: () => void;
 }
 
+/** Metadata of a request. Only the adapters of `WITH_HEADERS` carry it. */
+export type Headers = Readonly<Record<string, string>>;
+
 export interface Client {
-  request(payload: unknown): Promise<unknown>;
+  request(payload: unknown, headers?: Headers): Promise<unknown>;
   stream(ask: StreamAsk, sink: Sink): void;
   close(): Promise<void> | void;
 }

@@ -31,6 +31,7 @@ export async function* runRounds({ rounds, adapters, workloads, scale, random, w
   for (let round = 0; round < rounds; round++) {
     for (const workload of workloads) {
       for (const adapter of shuffled(adapters, random)) {
+        if (workload.adapters?.includes(adapter) === false) continue;
         const where = { round, workload: workload.id, adapter };
         try {
           yield await withPair(adapter, workload.needs, async (pair) => {

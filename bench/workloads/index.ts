@@ -2,7 +2,7 @@ import { bulk } from './bulk.js';
 import { connects } from './connects.js';
 import { headOfLine } from './head-of-line.js';
 import { idleStreams } from './idle.js';
-import { closedLoop, sequential } from './requests.js';
+import { closedLoop, sequential, withHeader } from './requests.js';
 import { manyStreams, oneStream } from './streams.js';
 import type { Workload } from './workload.js';
 
@@ -11,6 +11,7 @@ export const workloads: readonly Workload[] = [
   sequential,
   closedLoop(64),
   closedLoop(1_024),
+  withHeader(64),
   oneStream,
   manyStreams,
   bulk,

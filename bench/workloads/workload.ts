@@ -1,3 +1,4 @@
+import type { AdapterName } from '../harness/adapter-names.js';
 import type { Needs } from '../harness/adapter.js';
 import type { Pair } from '../harness/pair.js';
 
@@ -17,6 +18,8 @@ export interface Workload {
   readonly title: string;
   readonly needs: Needs;
   readonly metrics: readonly Metric[];
+  /** The adapters that can do it. Default all. */
+  readonly adapters?: readonly AdapterName[];
   /** Runs once over a fresh pair. `scale` is 1 for a full run and less for a quick one. */
   run(pair: Pair, scale: number): Promise<Figures>;
 }

@@ -68,7 +68,7 @@ describe('the options of a benchmark', () => {
 
   it('The name of several workloads selects each of them', () => {
     const { workloads, growth, bundles } = optionsOf('--workloads', 'W2');
-    expect(workloads.map(({ id }) => id)).toEqual(['W2@64', 'W2@1024']);
+    expect(workloads.map(({ id }) => id)).toEqual(['W2@64', 'W2@1024', 'W2@64-header']);
     expect([bundles, growth.streams, growth.connections]).toEqual([false, [], []]);
   });
 
