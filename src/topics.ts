@@ -4,6 +4,15 @@ export { memoryLog } from './topics/memory-log.js';
 export type { MemoryLogOptions } from './topics/memory-log.js';
 export { CursorLost } from './topics/cursor-lost.js';
 
+/* A bus: what all servers hear, at most once */
+export { memoryBus } from './topics/bus.js';
+export type { Bus } from './topics/bus.js';
+export { presence } from './topics/presence.js';
+export type { Presence, PresenceOptions } from './topics/presence.js';
+export { room } from './topics/room.js';
+export { usersOf } from './topics/users.js';
+export type { Recipient, Users } from './topics/users.js';
+
 /* The server */
 export { answerTopic } from './topics/answer-topic.js';
 export { catchUp } from './topics/catch-up.js';

@@ -66,8 +66,10 @@ export const PUBLIC_NAMES: Readonly<
     types: names('MuxProviderProps StreamState StreamStatus UseStreamOptions'),
   },
   topics: {
-    values: names('CursorLost VERSION answerTopic catchUp memoryLog topic'),
-    types: names('CatchUpOptions Followed Log MemoryLogOptions Message PublishOptions TopicItem TopicOptions TopicOverflow'),
+    values: names('CursorLost VERSION answerTopic catchUp memoryBus memoryLog presence room topic usersOf'),
+    types: names(
+      'Bus CatchUpOptions Followed Log MemoryLogOptions Message Presence PresenceOptions PublishOptions Recipient TopicItem TopicOptions TopicOverflow Users',
+    ),
   },
   testing: {
     values: names('createPair createServer fakePeer frameMarbles peerFromMarbles printMarbles virtualTime'),

@@ -3,6 +3,7 @@ import { checkValue } from '../peer/stream/check-value.js';
 import { checkNumber } from '../wire/check.js';
 import { Fifo } from '../wire/fifo.js';
 import { CursorLost } from './cursor-lost.js';
+import { newEpoch, numberOf } from './epoch.js';
 import type { Log, Message, PublishOptions } from './log.js';
 
 /** How much a log in memory keeps. */
@@ -26,9 +27,6 @@ export interface MemoryLogOptions {
 export function memoryLog<T>({ keep = 10_000 }: MemoryLogOptions = {}): Log<T, string> {
   return new MemoryLog(checkNumber('keep', keep, 1));
 }
-
-/** Identifies a log: the cursors of another one are lost here. */
-const newEpoch = (): string => Math.random().toString(36).slice(2, 10);
 
 interface Entry<T> extends Message<T, string> {
   readonly key: string | undefined;
@@ -96,9 +94,4 @@ class MemoryLog<T> implements Log<T, string> {
   #cursor(): string {
     return `${this.#epoch}:${this.#published}`;
   }
-}
-
-/** The number in a cursor; NaN for another text. */
-function numberOf(cursor: string): number {
-  return Number(/^[a-z0-9]+:(\d+)$/.exec(String(cursor))?.[1]);
 }

@@ -1,0 +1,238 @@
+import { distinctUntilChanged, filter, interval, map, merge, Observable, share, startWith, Subject, Subscription, take } from 'rxjs';
+import { log } from '../logger.js';
+import type { Subscriber } from 'rxjs';
+import type { Peer } from '../peer/peer.js';
+import { checkNumber } from '../wire/check.js';
+import type { Bus } from './bus.js';
+import { newEpoch } from './epoch.js';
+import { Roster } from './roster.js';
+import type { Place } from './roster.js';
+import { closed } from './users.js';
+
+/** How presence is kept. */
+export interface PresenceOptions {
+  /** The members of a server that is silent this long are gone, in ms. Default 10 000. */
+  readonly leaseMs?: number | undefined;
+  /** The channel of the bus. Default `'presence'`. */
+  readonly channel?: string | undefined;
+}
+
+/** The members of rooms, on all servers. */
+export interface Presence {
+  /** Keeps a member in a room until its peer closes, or the result is unsubscribed. The same member counts once, on any servers. */
+  join(room: string, member: string, peer: Peer): Subscription;
+  /** Emits the members of a room, and again after each change. A new server knows of the others once they have answered. */
+  members$(room: string): Observable<ReadonlySet<string>>;
+}
+
+/**
+ * Keeps the members of rooms on all servers, over a bus: eventually right, after one lease at most. Each server renews the lease of all its
+ * members with one message, three times in a lease. The members of a crashed server are gone within one lease. A message that the bus has
+ * lost is noticed at the next renewal.
+ *
+ * Every server holds all members of the channel in memory.
+ *
+ * @throws TypeError unless `leaseMs` is a number of at least 6
+ *
+ * @example
+ * ```ts
+ * const present = presence(natsBus(nc));
+ * server.peers$.subscribe((peer) => present.join('lobby', userOf(peer), peer));
+ * present.members$('lobby').subscribe(({ size }) => console.log(`${size} in the lobby`));
+ * ```
+ */
+export function presence(bus: Bus, { leaseMs = 10_000, channel = 'presence' }: PresenceOptions = {}): Presence {
+  return new BusPresence(bus, channel, checkNumber('leaseMs', leaseMs, LEASE_TICKS));
+}
+
+/** A lease has so many ticks. A server renews it at every second one, so two renewals may be lost. */
+const LEASE_TICKS = 6;
+
+/** The report of a server. `version` counts the changes of its members. */
+interface Report {
+  readonly from: string;
+  readonly version: number;
+  readonly joined?: Place;
+  readonly left?: Place;
+  /** All members of the server. */
+  readonly all?: readonly Place[];
+  /** Asks a server for all its members; `'*'` asks each. */
+  readonly ask?: string;
+  /** Whether the server has stopped. */
+  readonly bye?: boolean;
+}
+
+/** Another server, as this one knows it. */
+interface Other {
+  version: number;
+  places: Map<string, Place>;
+  ticksLeft: number;
+}
+
+class BusPresence implements Presence {
+  readonly #self = newEpoch();
+  /** The members at this server. */
+  readonly #own = new Roster();
+  /** The members on all servers. */
+  readonly #all = new Roster();
+  readonly #others = new Map<string, Other>();
+  readonly #changed$ = new Subject<string>();
+  #version = 0;
+  #ticks = 0;
+  /** Runs while this server has members or observers. */
+  readonly #running$: Observable<never>;
+
+  constructor(
+    private readonly bus: Bus,
+    private readonly channel: string,
+    leaseMs: number,
+  ) {
+    this.#running$ = new Observable<never>((subscriber) => this.#run(subscriber, leaseMs)).pipe(share());
+  }
+
+  join(room: string, member: string, peer: Peer): Subscription {
+    const place: Place = [room, member];
+    const running = this.#running$.subscribe({ error: (error: unknown) => log('error', 'presence has lost its bus', error) });
+    this.#enter(place);
+    // The last one to leave stops the reports, so the place goes first.
+    const joined = new Subscription(() => {
+      this.#leave(place);
+      running.unsubscribe();
+    });
+    joined.add(
+      closed(peer)
+        .pipe(take(1))
+        .subscribe(() => {
+          joined.unsubscribe();
+        }),
+    );
+    return joined;
+  }
+
+  members$(room: string): Observable<ReadonlySet<string>> {
+    const changes$ = this.#changed$.pipe(
+      filter((changed) => changed === room),
+      startWith(room),
+      map(() => this.#all.membersOf(room)),
+      distinctUntilChanged(isEqual),
+    );
+    return merge(this.#running$, changes$);
+  }
+
+  #run(subscriber: Subscriber<never>, leaseMs: number): () => void {
+    const running = this.bus.on<Report>(this.channel).subscribe({
+      next: (report) => {
+        this.#receive(report);
+      },
+      error: (error: unknown) => {
+        subscriber.error(error);
+      },
+    });
+    running.add(
+      interval(leaseMs / LEASE_TICKS).subscribe(() => {
+        this.#tick();
+      }),
+    );
+    this.#send({ ask: '*' });
+    return () => {
+      running.unsubscribe();
+      this.#stop();
+    };
+  }
+
+  #enter(place: Place): void {
+    if (!this.#own.add(place)) return;
+    this.#version++;
+    this.#send({ joined: place });
+    this.#add(place);
+  }
+
+  #leave(place: Place): void {
+    if (!this.#own.remove(place)) return;
+    this.#version++;
+    this.#send({ left: place });
+    this.#remove(place);
+  }
+
+  #add(place: Place): void {
+    if (this.#all.add(place)) this.#changed$.next(place[0]);
+  }
+
+  #remove(place: Place): void {
+    if (this.#all.remove(place)) this.#changed$.next(place[0]);
+  }
+
+  #tick(): void {
+    this.#ticks++;
+    if (this.#ticks % 2 === 0) this.#send({});
+    for (const [from, other] of [...this.#others]) if (--other.ticksLeft <= 0) this.#forget(from, other);
+  }
+
+  #receive(report: Report): void {
+    const { from, ask } = report;
+    if (from === this.#self) return;
+    if (ask === '*' || ask === this.#self) this.#send({ all: this.#own.places });
+    if (ask === undefined) this.#follow(report);
+  }
+
+  /** Takes over a change of another server. Asks for all its members where a change was missed. */
+  #follow(report: Report): void {
+    const { from, version, joined, left, all, bye } = report;
+    const known = this.#others.get(from);
+    if (bye === true) {
+      if (known !== undefined) this.#forget(from, known);
+      return;
+    }
+    const other = known ?? { version: -1, places: new Map<string, Place>(), ticksLeft: 0 };
+    this.#others.set(from, other);
+    other.ticksLeft = LEASE_TICKS;
+    const place = joined ?? left;
+    if (all !== undefined) this.#replace(other, all, version);
+    else if (place !== undefined && version === other.version + 1) this.#change(other, place, joined !== undefined, version);
+    else if (version !== other.version) this.#send({ ask: from });
+  }
+
+  #replace(other: Other, all: readonly Place[], version: number): void {
+    const next = new Map(all.map((place) => [keyOf(place), place]));
+    const before = other.places;
+    other.version = version;
+    other.places = next;
+    for (const [key, place] of next) if (!before.has(key)) this.#add(place);
+    for (const [key, place] of before) if (!next.has(key)) this.#remove(place);
+  }
+
+  #change(other: Other, place: Place, isJoining: boolean, version: number): void {
+    other.version = version;
+    if (isJoining) {
+      other.places.set(keyOf(place), place);
+      this.#add(place);
+    } else {
+      other.places.delete(keyOf(place));
+      this.#remove(place);
+    }
+  }
+
+  #forget(from: string, other: Other): void {
+    this.#others.delete(from);
+    this.#replace(other, [], -1);
+  }
+
+  #stop(): void {
+    this.#send({ bye: true });
+    for (const [from, other] of [...this.#others]) this.#forget(from, other);
+  }
+
+  #send(report: Omit<Report, 'from' | 'version'>): void {
+    this.bus.send(this.channel, { from: this.#self, version: this.#version, ...report }).catch((error: unknown) => {
+      log('debug', 'a report of presence was not sent', error);
+    });
+  }
+}
+
+function keyOf([room, member]: Place): string {
+  return JSON.stringify([room, member]);
+}
+
+function isEqual(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
+  return a.size === b.size && [...a].every((member) => b.has(member));
+}

@@ -1,0 +1,49 @@
+import { defer, finalize, map, share } from 'rxjs';
+import { checkValue } from '../peer/stream/check-value.js';
+import type { Bus } from './bus.js';
+import { CursorLost } from './cursor-lost.js';
+import { newEpoch, numberOf } from './epoch.js';
+import type { Log } from './log.js';
+
+/**
+ * Makes a topic without history over a bus: each message at most once. A client that goes on after a message that this server has not
+ * heard last gets {@link CursorLost}. With `onLost: () => EMPTY` it skips what it has missed.
+ *
+ * @returns a log for {@link answerTopic}; `publish` resolves with the place of this server once the broker has the message
+ *
+ * @example
+ * ```ts
+ * const typing = room<{ user: string }>(natsBus(nc), 'typing:42');
+ * peer.streams$.pipe(respond((payload: { since: string | null }) => answerTopic(typing, payload.since))).subscribe();
+ * ```
+ */
+export function room<T>(bus: Bus, channel: string): Log<T, string> {
+  let epoch = newEpoch();
+  let heard = 0;
+  const place = (): string => `${epoch}:${heard}`;
+  const live$ = defer(() => bus.on<T>(channel)).pipe(
+    map((value) => {
+      heard++;
+      return { cursor: place(), value };
+    }),
+    // This server hears nothing until the next subscriber, so places of before are lost.
+    finalize(() => {
+      epoch = newEpoch();
+    }),
+    share(),
+  );
+  return {
+    live$,
+    newer: (a, b) => numberOf(a) > numberOf(b),
+    head: () => [place()],
+    history(cursor) {
+      if (cursor !== place()) throw new CursorLost(place());
+      return [];
+    },
+    async publish(value) {
+      checkValue(value);
+      await bus.send(channel, value);
+      return place();
+    },
+  };
+}

@@ -1,0 +1,35 @@
+/** A member of a room. */
+export type Place = readonly [room: string, member: string];
+
+/** Counts how many hold each place. */
+export class Roster {
+  readonly #rooms = new Map<string, Map<string, number>>();
+
+  /** Returns whether the member is new in the room. */
+  add([room, member]: Place): boolean {
+    const members = this.#rooms.get(room) ?? new Map<string, number>();
+    const holders = members.get(member) ?? 0;
+    this.#rooms.set(room, members.set(member, holders + 1));
+    return holders === 0;
+  }
+
+  /** Returns whether the member has left the room. */
+  remove([room, member]: Place): boolean {
+    const members = this.#rooms.get(room);
+    const holders = members?.get(member);
+    if (members === undefined || holders === undefined) return false;
+    if (holders > 1) members.set(member, holders - 1);
+    else members.delete(member);
+    if (members.size === 0) this.#rooms.delete(room);
+    return holders === 1;
+  }
+
+  membersOf(room: string): ReadonlySet<string> {
+    return new Set(this.#rooms.get(room)?.keys());
+  }
+
+  /** Every place, once. */
+  get places(): Place[] {
+    return [...this.#rooms].flatMap(([room, members]) => [...members.keys()].map((member): Place => [room, member]));
+  }
+}
