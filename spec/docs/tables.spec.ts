@@ -26,12 +26,13 @@ const ERRORS: readonly index.AnyMuxError[] = [
 ];
 
 describe('tables of the guide', () => {
-  it('README.md names every entry point', () => {
-    const { exports } = JSON.parse(readFileSync(join(REPOSITORY, 'package.json'), 'utf8')) as { readonly exports: object };
-    const entries = Object.keys(exports).filter((subpath) => subpath !== './package.json');
-    expect(tableBelow('README.md', 'Entry points').map(([name]) => name)).toEqual(
-      entries.map((subpath) => `\`${subpath.replace('.', 'rxmux')}\``),
-    );
+  it('README.md names every entry point and every command', () => {
+    const { exports, bin } = JSON.parse(readFileSync(join(REPOSITORY, 'package.json'), 'utf8')) as Record<'exports' | 'bin', object>;
+    const doors = Object.keys(exports).filter((subpath) => subpath !== './package.json');
+    expect(tableBelow('README.md', 'Entry points').map(([name]) => name)).toEqual([
+      ...doors.map((subpath) => `\`${subpath.replace('.', 'rxmux')}\``),
+      ...Object.keys(bin).map((command) => `\`npx ${command}\``),
+    ]);
   });
 
   it.each(tableBelow('docs/guide/calls.md', 'Hooks').map(([hook = '', operator = '']) => ({ hook, operator })))(
