@@ -6,6 +6,7 @@ import { respond } from '../../src/peer/operators/respond.js';
 import { describeHostile } from '../support/hostile/case.js';
 import type { HostileCase, Step } from '../support/hostile/case.js';
 import type { HostileOptions, Role } from '../support/hostile/peer.js';
+import { answersPing } from '../support/hostile/steps.js';
 import { bomb, THROWN, untouchable, withBomb } from '../support/hostile/values.js';
 import { nested, utf8 } from '../support/codec/values.js';
 
@@ -195,6 +196,7 @@ describeHostile('large resets', [
     send: [
       open,
       50,
+      ...Array.from({ length: 16 }, (): readonly Step[] => [answersPing, 50]).flat(),
       (remote) => {
         const sent = remote.news();
         expect(sent.length).toBeGreaterThan(256);

@@ -5,6 +5,7 @@ import { CLOSING_MS } from '../../src/session/watch/watchdog.js';
 import { describeHostile } from '../support/hostile/case.js';
 import type { HostileCase, Step } from '../support/hostile/case.js';
 import { stopTaking } from '../support/hostile/socket.js';
+import { answersPing } from '../support/hostile/steps.js';
 import { progressOf } from '../support/peer/outcome.js';
 
 const { stallBytes, stallMs } = DEFAULT_LIMITS;
@@ -72,6 +73,8 @@ const NEVER_READS: readonly HostileCase[] = [
       takes(stallBytes),
       100,
       takes(2 * stallBytes),
+      100,
+      answersPing,
       100,
       forget,
     ],

@@ -205,7 +205,7 @@ describe('held bytes', () => {
 describe('unsent bytes', () => {
   const CHUNK = 'x'.repeat(60 * KIB);
 
-  /** A client that asks for answers, and reads none of them before it is resumed. */
+  /** A client that asks for answers, and reads none of them before it is resumed. It answers pings as it reads them. */
   async function slowReader(url: string, payload: string): Promise<WebSocket> {
     const socket = new WebSocket(url, 'mux.v1.json');
     ended.unshift(() => {
@@ -214,6 +214,10 @@ describe('unsent bytes', () => {
     });
     await once(socket, 'open');
     socket.pause();
+    socket.on('message', (data: Buffer) => {
+      const { type, nonce } = JSON.parse(data.toString()) as { readonly type: string; readonly nonce?: string };
+      if (type === 'ping') socket.send(JSON.stringify({ type: 'pong', nonce }));
+    });
     socket.send(JSON.stringify({ type: 'open', stream: 1, end: true, payload }));
     return socket;
   }

@@ -53,6 +53,11 @@ export const resets: Step = (remote) => {
   firstCall(remote).stream.reset(ResetCode.CANCEL);
 };
 
+/** The remote answers the last ping, and so has read everything before it. Bulk of the peer goes on. */
+export const answersPing: Step = (remote) => {
+  remote.answerPing();
+};
+
 /** The session holds at least so many bytes, and at most its limit. */
 export const holds =
   (least: number): Step =>
