@@ -4,6 +4,7 @@ import { client, contract, plain, stream } from '../../src/contract.js';
 import { RemoteError, respond } from '../../src/index.js';
 import { createPair } from '../../src/testing.js';
 import { answerTopic, catchUp, CursorLost, memoryLog, topic } from '../../src/topics.js';
+import { lossIn } from '../../src/topics/cursor-lost.js';
 import type { Log, Message, TopicItem } from '../../src/topics.js';
 
 async function next<T>(items: AsyncIterator<T, undefined>): Promise<T> {
@@ -197,7 +198,7 @@ describe('CursorLost', () => {
     new RemoteError('other', { name: 'CursorLost', data: 'none' }),
     new RemoteError('other', { name: 'TAKEN', data: { resetTo: 1 } }),
     null,
-  ])('`CursorLost.in` finds no loss in %p', (error) => {
-    expect(CursorLost.in(error)).toBeNull();
+  ])('`lossIn` finds no loss in %p', (error) => {
+    expect(lossIn(error)).toBeNull();
   });
 });

@@ -33,13 +33,13 @@ export class CursorLost<C = unknown> extends StreamError {
     this.payload = { name: NAME, message, data: { resetTo } };
     declaredError(this);
   }
+}
 
-  /** Returns the loss that an error of a call reports, or `null`. */
-  static in(error: unknown): CursorLost | null {
-    if (error instanceof CursorLost) return error;
-    const data = error instanceof RemoteError ? lostData(error.payload) : null;
-    return data === null ? null : new CursorLost(data.resetTo, (error as RemoteError).reason, { cause: error });
-  }
+/** Returns the loss that an error of a call reports, or `null`. */
+export function lossIn(error: unknown): CursorLost | null {
+  if (error instanceof CursorLost) return error;
+  const data = error instanceof RemoteError ? lostData(error.payload) : null;
+  return data === null ? null : new CursorLost(data.resetTo, (error as RemoteError).reason, { cause: error });
 }
 
 function lostData(payload: unknown): { readonly resetTo: unknown } | null {

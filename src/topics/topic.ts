@@ -5,7 +5,7 @@ import { reopenOnReconnect } from '../peer/operators/reopen-on-reconnect.js';
 import type { Peer } from '../peer/peer.js';
 import { observableFrom } from '../peer/stream/input.js';
 import { checkFunction, checkObject } from '../wire/check.js';
-import { CursorLost } from './cursor-lost.js';
+import { lossIn } from './cursor-lost.js';
 import type { Message, TopicItem } from './log.js';
 
 /** How a topic goes on. */
@@ -52,7 +52,7 @@ export function topic<T, C>(
     );
     /** Goes on after a loss. Throws every other error. */
     const goOn = (error: unknown): Observable<true> => {
-      const lost = CursorLost.in(error);
+      const lost = lossIn(error);
       if (lost === null || onLost === undefined) throw lost ?? error;
       place = lost.resetTo as C;
       snapshot = onLost(place);

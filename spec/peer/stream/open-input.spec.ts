@@ -47,7 +47,8 @@ describe('Input of `open$`', () => {
     const { dialer } = createPair();
     const sent = framesOf(dialer);
     const given = input(dialer);
-    const refused = 'retry: expected an input that can be sent again, or a function that returns one, got an input that can be read only once';
+    const refused =
+      'retry: expected an input that can be sent again, or a function that returns one, got an input that can be read only once';
     expect(() => dialer.open$('p', { input: given, retry: 'safe' })).toThrow(new TypeError(refused));
     expect(sent.filter(({ payload }) => payload === 'p')).toEqual([]);
   });
