@@ -41,7 +41,7 @@ function work(): void {
   http.listen(Number(process.argv[2] ?? 8080), '127.0.0.1');
   process.once('SIGTERM', async () => {
     http.close(); // takes no new connection, while the present ones drain
-    await mux.close();
+    await mux.close({ drainMs: 10_000 });
     process.exit();
   });
 }
