@@ -23,7 +23,7 @@ function stop(workers: readonly Worker[]): Promise<unknown> {
 
 async function lead(): Promise<void> {
   const startAll = () => Promise.all(Array.from({ length: WORKERS }, start));
-  cluster.once('listening', (_, { port }) => console.log('listening', port));
+  const listening = once(cluster, 'listening');
   let workers = await startAll();
   process.on('SIGHUP', async () => {
     const old = workers;
@@ -32,6 +32,8 @@ async function lead(): Promise<void> {
     console.log('reloaded');
   });
   process.once('SIGTERM', () => void stop(workers));
+  const [, { port }] = await listening;
+  console.log('listening', port); // only now do both signals have their listeners
 }
 
 function work(): void {
