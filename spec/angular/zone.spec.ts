@@ -1,4 +1,4 @@
-import 'zone.js';
+import '../support/platform/zone.js';
 import { expect, it } from '@jest/globals';
 import { NgZone, provideZoneChangeDetection } from '@angular/core';
 import { TestBed } from '@angular/core/testing';
@@ -31,6 +31,11 @@ it('With zone.js a connected peer with keepalive and a resource leave the zone s
   expect([peer.status.state, inZone, zone.hasPendingMacrotasks]).toEqual(['open', [false], false]);
   TestBed.resetTestingModule();
   await peer.closed;
+});
+
+it('Loaded for a spec, zone.js patches nothing of the EventTarget that all files share', () => {
+  const patches = Reflect.ownKeys(EventTarget.prototype).filter((key) => String(key).startsWith('__zone_symbol__'));
+  expect(patches).toEqual([]);
 });
 
 it('With zone.js a call on a server that renders leaves the zone stable', async () => {
