@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import { WebSocket, WebSocketServer } from 'ws';
 import { rawCodec } from '../raw-codec.js';
 import type { RawCodec } from '../raw-codec.js';
-import type { Line } from './record.js';
+import type { Line } from '../../src/inspect/recording.js';
 
 /** A socket that holds so many bytes stops the other one. */
 const FULL_BYTES = 1_048_576;

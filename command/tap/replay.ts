@@ -8,8 +8,8 @@ import { Exit, UsageError } from '../exit.js';
 import type { ExitStatus } from '../exit.js';
 import { headersOf, numberOf } from '../headers.js';
 import { rawCodec } from '../raw-codec.js';
-import { read, shownLine, written } from './record.js';
-import type { Line } from './record.js';
+import { read, shownLine, written } from '../../src/inspect/recording.js';
+import type { Line } from '../../src/inspect/recording.js';
 
 export const help = `rxmux replay: sends the dialer's frames of a recording again
 

@@ -7,8 +7,8 @@ import { Exit } from '../exit.js';
 import type { ExitStatus } from '../exit.js';
 import { headersOf, numberOf } from '../headers.js';
 import { proxyTo } from './proxy.js';
-import { shownLine, written } from './record.js';
-import type { Line } from './record.js';
+import { shownLine, written } from '../../src/inspect/recording.js';
+import type { Line } from '../../src/inspect/recording.js';
 
 export const help = `rxmux tap: shows the frames between dialers and a server
 
