@@ -32,6 +32,7 @@ const PLAIN = [
   'spec/docs/**',
   'spec/fuzz/**',
   'spec/honest/**',
+  'spec/inspect/**',
   'spec/hostile/**',
   'spec/leaks/**',
   'spec/model/**',

@@ -5,7 +5,7 @@ import { describe, expect, it } from '@jest/globals';
 /** Maps a path below src/ to the file's text. */
 type Sources = ReadonlyMap<string, string>;
 
-const DOORS = ['index', 'node', 'msgpack', 'port', 'contract', 'angular', 'react', 'topics', 'testing'];
+const DOORS = ['index', 'node', 'msgpack', 'port', 'contract', 'angular', 'react', 'topics', 'inspect', 'testing'];
 const UP_TO_SESSION = ['wire', 'codec', 'rx', 'operators', 'session', 'transport', 'logger'];
 const UP_TO_PEER = [...UP_TO_SESSION, 'peer', 'settings', 'version'];
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
@@ -26,6 +26,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   angular: [...UP_TO_PEER, 'index', 'angular'],
   react: [...UP_TO_PEER, 'react'],
   topics: [...UP_TO_PEER, 'topics'],
+  inspect: [...UP_TO_PEER, 'inspect'],
 };
 
 /** The wings of the two large layers, each with the wings it may import; `.` is the files that lie in no wing. Types count too. */

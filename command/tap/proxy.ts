@@ -1,10 +1,10 @@
 import { createServer } from 'node:http';
 import type { IncomingHttpHeaders, IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
+import type { Line } from 'rxmux/inspect';
 import { WebSocket, WebSocketServer } from 'ws';
 import { rawCodec } from '../raw-codec.js';
 import type { RawCodec } from '../raw-codec.js';
-import type { Line } from '../../src/inspect/recording.js';
 
 /** A socket that holds so many bytes stops the other one. */
 const FULL_BYTES = 1_048_576;

@@ -2,14 +2,14 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { once } from 'node:events';
+import { describeLine, Omitted, readLine, writeLine } from 'rxmux/inspect';
+import type { Line } from 'rxmux/inspect';
 import { WebSocket } from 'ws';
 import { addressOf } from '../address.js';
 import { Exit, UsageError } from '../exit.js';
 import type { ExitStatus } from '../exit.js';
 import { headersOf, numberOf } from '../headers.js';
 import { rawCodec } from '../raw-codec.js';
-import { read, shownLine, written } from '../../src/inspect/recording.js';
-import type { Line } from '../../src/inspect/recording.js';
 
 export const help = `rxmux replay: sends the dialer's frames of a recording again
 
@@ -65,7 +65,7 @@ export async function run(args: readonly string[]): Promise<ExitStatus> {
     socket.on('message', (data: Buffer) => {
       const f = codec.decode(codec.binary ? data : data.toString()) as Line['f'];
       const line: Line = { v: 1, t: Math.round(performance.now() - began), c: 1, d: '<', f };
-      process.stdout.write(`${values.json ? written(line, true) : shownLine(line)}\n`);
+      process.stdout.write(`${values.json ? writeLine(line) : describeLine(line)}\n`);
       if (OF_STREAMS.has(f?.['type']) && --missing === 0) resolve(Exit.OK);
     });
     socket.on('close', () => {
@@ -94,9 +94,10 @@ async function linesOf(file: string, connection: number): Promise<readonly Line[
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
     throw new UsageError(`expected a recording: ${(error as Error).message}`);
   });
-  const lines = text.split('\n').flatMap((line) => (line === '' ? [] : read(line)));
+  const lines = text.split('\n').flatMap((line) => (line === '' ? [] : readLine(line)));
   const own = lines.filter(({ c, d, f }) => c === connection && (d === '<' || f !== null));
   if (own.length === 0) throw new UsageError(`expected frames of connection ${connection} in ${file}, got none`);
-  if (text.includes('{"$size":')) throw new UsageError('expected a recording with payloads: record with rxmux tap --payloads');
+  if (own.some(({ f }) => f?.['payload'] instanceof Omitted || f?.['fragment'] instanceof Omitted))
+    throw new UsageError('expected a recording with payloads: record with rxmux tap --payloads');
   return own;
 }

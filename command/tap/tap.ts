@@ -2,13 +2,13 @@ import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { parseArgs } from 'node:util';
+import { describeLine, withoutPayload, writeLine } from 'rxmux/inspect';
+import type { Line } from 'rxmux/inspect';
 import { addressOf } from '../address.js';
 import { Exit } from '../exit.js';
 import type { ExitStatus } from '../exit.js';
 import { headersOf, numberOf } from '../headers.js';
 import { proxyTo } from './proxy.js';
-import { shownLine, written } from '../../src/inspect/recording.js';
-import type { Line } from '../../src/inspect/recording.js';
 
 export const help = `rxmux tap: shows the frames between dialers and a server
 
@@ -57,7 +57,7 @@ export async function run(args: readonly string[]): Promise<ExitStatus> {
   const output = record === undefined ? process.stdout : createWriteStream(record);
   const isJson = json || record !== undefined;
   const report = (line: Line): void => {
-    output.write(`${isJson ? written(line, payloads) : shownLine(line)}\n`);
+    output.write(`${isJson ? writeLine(payloads ? line : withoutPayload(line)) : describeLine(line)}\n`);
   };
   const server = proxyTo(addressOf(positionals), headersOf(values.header), report);
   await once(server.listen(numberOf('port', values.port), '127.0.0.1'), 'listening');

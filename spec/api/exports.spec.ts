@@ -5,6 +5,7 @@ import '@angular/compiler';
 import * as angular from '../../src/angular.js';
 import * as contract from '../../src/contract.js';
 import * as index from '../../src/index.js';
+import * as inspect from '../../src/inspect.js';
 import * as msgpack from '../../src/msgpack.js';
 import * as node from '../../src/node.js';
 import * as port from '../../src/port.js';
@@ -38,6 +39,7 @@ describe.each([
   { door: 'angular', namespace: angular, subpath: './angular' },
   { door: 'react', namespace: react, subpath: './react' },
   { door: 'topics', namespace: topics, subpath: './topics' },
+  { door: 'inspect', namespace: inspect, subpath: './inspect' },
   { door: 'testing', namespace: testing, subpath: './testing' },
 ] as const)('the entry point $door', ({ door, namespace, subpath }) => {
   it(`The entry point ${door} exports its public names and no others`, () => {
@@ -70,6 +72,7 @@ describe('the version', () => {
     ['rxmux/angular', angular.VERSION],
     ['rxmux/react', react.VERSION],
     ['rxmux/topics', topics.VERSION],
+    ['rxmux/inspect', inspect.VERSION],
   ])('The version of %s is the version in package.json', (_, version) => {
     expect(version).toBe((JSON.parse(read('package.json')) as Manifest).version);
     expect(version).toMatch(/^\d+\.\d+\.\d+$/);

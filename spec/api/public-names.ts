@@ -11,7 +11,7 @@ const names = (text: string): string[] => text.trim().split(/\s+/).sort();
  * unnoticed.
  */
 export const PUBLIC_NAMES: Readonly<
-  Record<'index' | 'node' | 'msgpack' | 'port' | 'contract' | 'angular' | 'react' | 'topics' | 'testing', DoorNames>
+  Record<'index' | 'node' | 'msgpack' | 'port' | 'contract' | 'angular' | 'react' | 'topics' | 'inspect' | 'testing', DoorNames>
 > = {
   index: {
     values: names(`
@@ -70,6 +70,10 @@ export const PUBLIC_NAMES: Readonly<
     types: names(
       'Bus CatchUpOptions Followed Log MemoryLogOptions Message Presence PresenceOptions PublishOptions Recipient TopicItem TopicOptions TopicOverflow Users',
     ),
+  },
+  inspect: {
+    values: names('Omitted VERSION describeLine readLine withoutPayload writeLine'),
+    types: names('Line RecordedFrame'),
   },
   testing: {
     values: names('createPair createServer fakePeer frameMarbles peerFromMarbles printMarbles virtualTime'),

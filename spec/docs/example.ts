@@ -6,6 +6,7 @@ import * as rxjsTesting from 'rxjs/testing';
 import ts from 'typescript';
 import * as contract from '../../src/contract.js';
 import * as index from '../../src/index.js';
+import * as inspect from '../../src/inspect.js';
 import * as msgpack from '../../src/msgpack.js';
 import * as port from '../../src/port.js';
 import * as react from '../../src/react.js';
@@ -29,7 +30,12 @@ const MODULES: Readonly<Record<string, object>> = {
 };
 
 /** Modules whose names an example imports itself: as words they are too common. */
-const IMPORTED: Readonly<Record<string, object>> = { 'rxmux/contract': contract, 'rxmux/react': react, 'rxmux/topics': topics };
+const IMPORTED: Readonly<Record<string, object>> = {
+  'rxmux/contract': contract,
+  'rxmux/react': react,
+  'rxmux/topics': topics,
+  'rxmux/inspect': inspect,
+};
 
 const MOMENT_MS = 20;
 

@@ -1,4 +1,6 @@
-/** A line of a recording. */
+import { fromJson, Omitted, sizeOf, toJson } from './json-values.js';
+
+/** A line of a recording: a frame of a connection, and when it passed. A recording is a text with the JSON of one line in each row. */
 export interface Line {
   /** The version of the form. */
   readonly v: 1;
@@ -8,58 +10,85 @@ export interface Line {
   readonly c: number;
   /** The direction: `>` from the dialer, `<` from the acceptor. */
   readonly d: '>' | '<';
-  /** The frame. Bytes are `{"$base64": "…"}`, and dates `{"$date": ms}`. `null` is a message that does not decode. */
-  readonly f: Readonly<Record<string, unknown>> | null;
+  /** The frame as an envelope has it, which `toMapping` returns. `null` is a message that does not decode. */
+  readonly f: RecordedFrame | null;
 }
 
-/** Returns a line as JSON. Without payloads, `payload` and `fragment` become `{"$size": n}`. */
-export function written({ f, ...line }: Line, payloads: boolean): string {
-  const shown = f === null || payloads ? f : Object.fromEntries(Object.entries(f).map(([key, value]) => [key, shortened(key, value)]));
-  return JSON.stringify({ ...line, f: writable(shown) });
+/** The envelope of a frame in a recording. A payload or a fragment may be an {@link Omitted}. */
+export type RecordedFrame = Readonly<Record<string, unknown>>;
+
+/**
+ * Returns a line as JSON, without a line break. Values that JSON lacks have these forms: bytes `{"$base64":"…"}`, dates `{"$date":ms}`,
+ * numbers such as `NaN` `{"$number":"NaN"}`, big integers `{"$bigint":"…"}`. An object that looks like a form is `{"$object":{…}}`.
+ *
+ * @example
+ * ```ts
+ * writeLine({ v: 1, t: 3, c: 1, d: '>', f: { type: 'open', stream: 1, payload: new Uint8Array([1]) } });
+ * // '{"v":1,"t":3,"c":1,"d":">","f":{"type":"open","stream":1,"payload":{"$base64":"AQ=="}}}'
+ * ```
+ */
+export function writeLine(line: Line): string {
+  return JSON.stringify({ ...line, f: toJson(line.f) });
 }
 
 /**
- * Reads one line.
+ * Reads a line that {@link writeLine} wrote. Bytes become a `Uint8Array`.
  *
- * @throws SyntaxError for a line that is no JSON
+ * @throws SyntaxError for a text that is no JSON; TypeError for JSON of another form
+ *
+ * @example
+ * ```ts
+ * readLine('{"v":1,"t":3,"c":1,"d":">","f":{"type":"open","stream":1}}').f;   // { type: 'open', stream: 1 }
+ * ```
  */
-export function read(text: string): Line {
-  return readable(JSON.parse(text)) as Line;
+export function readLine(text: string): Line {
+  const value = JSON.parse(text) as unknown;
+  if (!isLine(value)) throw new TypeError(`expected a line of a recording with v, t, c, d and f, got ${text.slice(0, SHOWN_LENGTH)}`);
+  return { ...value, f: fromJson(value.f) as RecordedFrame | null };
 }
 
-/** Describes a line for a person. */
-export function shownLine({ t, c, d, f }: Line): string {
+/**
+ * Returns a line whose payload or fragment is an {@link Omitted} with its size.
+ *
+ * @example
+ * ```ts
+ * const line: Line = { v: 1, t: 3, c: 1, d: '>', f: { type: 'open', stream: 1, payload: 'secret' } };
+ * withoutPayload(line).f;   // { type: 'open', stream: 1, payload: Omitted { size: 6 } }
+ * ```
+ */
+export function withoutPayload(line: Line): Line {
+  const { f } = line;
+  if (f === null) return line;
+  return {
+    ...line,
+    f: Object.fromEntries(Object.entries(f).map(([key, value]) => [key, isContent(key) ? new Omitted(sizeOf(value)) : value])),
+  };
+}
+
+/**
+ * Describes a line for a person, on one row and without its payload.
+ *
+ * @example
+ * ```ts
+ * describeLine({ v: 1, t: 1500, c: 1, d: '>', f: { type: 'open', stream: 1, end: true, payload: 'ab' } });
+ * // '1.500 #1 > open 1 2 units end'
+ * ```
+ */
+export function describeLine({ t, c, d, f }: Line): string {
   const { type, stream, payload, fragment, ...rest } = f ?? { type: 'a message that does not decode' };
   const size = [payload, fragment].flatMap((part) => (part === undefined ? [] : `${sizeOf(part)} units`));
-  const fields = Object.entries(rest).map(([key, value]) => (value === true ? key : `${key}=${JSON.stringify(writable(value))}`));
+  const fields = Object.entries(rest).map(([key, value]) => (value === true ? key : `${key}=${JSON.stringify(toJson(value))}`));
   return [`${(t / 1000).toFixed(3)} #${c} ${d}`, type, ...(stream === undefined ? [] : [stream]), ...size, ...fields].map(String).join(' ');
 }
 
-function shortened(key: string, value: unknown): unknown {
-  return key === 'payload' || key === 'fragment' ? { $size: sizeOf(value) } : value;
+const SHOWN_LENGTH = 60;
+
+function isContent(key: string): boolean {
+  return key === 'payload' || key === 'fragment';
 }
 
-/** The length of a text or of bytes; for another value, the length of its JSON. */
-function sizeOf(value: unknown): number {
-  if (typeof value === 'string' || value instanceof Uint8Array) return value.length;
-  return JSON.stringify(writable(value)).length;
-}
-
-function writable(value: unknown): unknown {
-  if (value instanceof Uint8Array) return { $base64: Buffer.from(value).toString('base64') };
-  if (value instanceof Date) return { $date: value.getTime() };
-  return mapped(value, writable);
-}
-
-function readable(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null) return value;
-  const { $base64: bytes, $date: ms } = value as { readonly $base64?: string; readonly $date?: number };
-  if (bytes !== undefined) return Uint8Array.from(Buffer.from(bytes, 'base64'));
-  return ms === undefined ? mapped(value, readable) : new Date(ms);
-}
-
-function mapped(value: unknown, map: (inner: unknown) => unknown): unknown {
-  if (Array.isArray(value)) return value.map(map);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, map(inner)]));
+function isLine(value: unknown): value is Line {
+  if (typeof value !== 'object' || value === null) return false;
+  const { v, t, c, d, f } = value as Partial<Record<keyof Line, unknown>>;
+  return v === 1 && typeof t === 'number' && typeof c === 'number' && (d === '>' || d === '<') && typeof f === 'object';
 }

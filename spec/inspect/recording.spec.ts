@@ -1,0 +1,75 @@
+import { describe, expect, it } from '@jest/globals';
+import { describeLine, Omitted, readLine, withoutPayload, writeLine } from '../../src/inspect.js';
+import type { Line } from '../../src/inspect.js';
+import fc from '../support/fast-check.js';
+
+const line = (f: Line['f']): Line => ({ v: 1, t: 3, c: 1, d: '>', f });
+const bytes = Uint8Array.from({ length: 70_000 }, (_, index) => index % 256);
+
+/** Values of every codec, and objects that look like the forms of a recording. */
+const { value } = fc.letrec((tie) => ({
+  value: fc.oneof(
+    { depthSize: 'small' },
+    fc.jsonValue({ maxDepth: 1 }),
+    fc.double(),
+    fc.bigInt(),
+    fc.uint8Array(),
+    fc.date({ noInvalidDate: true }),
+    fc.constantFrom(-0, NaN, Infinity),
+    fc.array(tie('value'), { maxLength: 3 }),
+    fc.dictionary(fc.constantFrom('$base64', '$date', '$size', '$number', '$bigint', '$object', '__proto__', 'a'), tie('value'), {
+      maxKeys: 2,
+    }),
+  ),
+}));
+
+describe('a line of a recording', () => {
+  it('A line of a recording reads as it was written, whatever its payload', () => {
+    fc.assert(
+      fc.property(value, (payload) => {
+        const written = line({ type: 'data', stream: 1, payload });
+        const text = writeLine(written);
+        expect(text).not.toContain('\n');
+        expect(readLine(text)).toEqual(written);
+      }),
+    );
+  });
+
+  it('A line of a recording has bytes in base64, from any view of them', () => {
+    const view = new DataView(bytes.buffer, 1, 2);
+    expect(writeLine(line({ type: 'data', fragment: view }))).toContain('"fragment":{"$base64":"AQI="}');
+    expect(JSON.parse(writeLine(line({ payload: bytes })))).toMatchObject({
+      f: { payload: { $base64: Buffer.from(bytes).toString('base64') } },
+    });
+  });
+
+  it('A line of a recording without its payload has its size', () => {
+    const omitted = (payload: unknown) => withoutPayload(line({ type: 'open', stream: 1, payload, headers: { a: 1 } }));
+    expect(omitted('secret')).toEqual(line({ type: 'open', stream: 1, payload: new Omitted(6), headers: { a: 1 } }));
+    expect(omitted(bytes).f).toMatchObject({ payload: new Omitted(70_000) });
+    expect(omitted({ a: [1] }).f).toMatchObject({ payload: new Omitted('{"a":[1]}'.length) });
+    expect(withoutPayload(line(null))).toEqual(line(null));
+    expect(readLine(writeLine(omitted('secret')))).toEqual(omitted('secret'));
+    expect(withoutPayload(omitted('secret'))).toEqual(omitted('secret'));
+  });
+
+  it.each([
+    [line({ type: 'open', stream: 1, end: true, payload: 'ab' }), '0.003 #1 > open 1 2 units end'],
+    [line({ type: 'reset', stream: 1, code: 2 }), '0.003 #1 > reset 1 code=2'],
+    [line({ type: 'ping', nonce: 'a' }), '0.003 #1 > ping nonce="a"'],
+    [line(null), '0.003 #1 > a message that does not decode'],
+  ])('A line of a recording describes itself: %#', (given, text) => {
+    expect(describeLine(given)).toBe(text);
+  });
+
+  it.each(['null', '{}', '{"v":2,"t":3,"c":1,"d":">","f":null}', '{"v":1,"t":3,"c":1,"d":"tx","f":null}', '{"v":1,"t":3,"c":1,"d":">"}'])(
+    'JSON of another form is no line of a recording: %s',
+    (text) => {
+      expect(() => readLine(text)).toThrow(new TypeError(`expected a line of a recording with v, t, c, d and f, got ${text}`));
+    },
+  );
+
+  it('A text that is no JSON is no line of a recording', () => {
+    expect(() => readLine('v=1')).toThrow(SyntaxError);
+  });
+});

@@ -1,0 +1,65 @@
+import { bytesOf } from '../codec/msgpack-dialect.js';
+import { isBytes } from '../codec/plain-copy.js';
+import { isDate } from '../wire/cross-realm.js';
+import { fromBase64, toBase64 } from './base64.js';
+
+/**
+ * Stands in a recording for a payload or a fragment that was left out. JSON has it as `{"$size":n}`.
+ *
+ * @example
+ * ```ts
+ * const { f } = readLine('{"v":1,"t":3,"c":1,"d":">","f":{"type":"open","stream":1,"payload":{"$size":20}}}');
+ * f?.payload;   // Omitted { size: 20 }
+ * ```
+ */
+export class Omitted {
+  /** @param size the length of a text or of bytes; for another value, the length of its JSON */
+  constructor(readonly size: number) {}
+}
+
+/** The forms of values that JSON lacks: an object with one of these keys and no other. `$object` is an object that looks like such a form. */
+const FORMS: Readonly<Record<string, (content: never) => unknown>> = {
+  $base64: fromBase64,
+  $date: (ms: number) => new Date(ms),
+  $number: Number,
+  $bigint: (digits: string) => BigInt(digits),
+  $size: (size: number) => new Omitted(size),
+  $object: (object: object) => mapped(object, fromJson),
+};
+
+/** Returns a value as JSON can carry it. */
+export function toJson(value: unknown): unknown {
+  if (Object.is(value, -0)) return { $number: '-0' };
+  if (typeof value === 'number') return Number.isFinite(value) ? value : { $number: String(value) };
+  if (typeof value === 'bigint') return { $bigint: String(value) };
+  if (typeof value !== 'object' || value === null) return value;
+  if (isBytes(value)) return { $base64: toBase64(bytesOf(value)) };
+  if (isDate(value)) return { $date: value.getTime() };
+  if (value instanceof Omitted) return { $size: value.size };
+  return formOf(value) === null ? mapped(value, toJson) : { $object: mapped(value, toJson) };
+}
+
+/** Returns the value that {@link toJson} was given. */
+export function fromJson(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  const form = formOf(value);
+  return form === null ? mapped(value, fromJson) : FORMS[form]?.((value as Record<string, never>)[form] as never);
+}
+
+/** Returns the length of a text or of bytes; for another value, the length of its JSON. */
+export function sizeOf(value: unknown): number {
+  if (value instanceof Omitted) return value.size;
+  if (typeof value === 'string') return value.length;
+  if (typeof value === 'object' && value !== null && isBytes(value)) return value.byteLength;
+  return JSON.stringify(toJson(value)).length;
+}
+
+function formOf(value: object): string | null {
+  const [key, ...others] = Object.keys(value);
+  return key !== undefined && others.length === 0 && Object.hasOwn(FORMS, key) ? key : null;
+}
+
+function mapped(value: object, map: (inner: unknown) => unknown): unknown {
+  if (Array.isArray(value)) return value.map(map);
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, map(inner)]));
+}
