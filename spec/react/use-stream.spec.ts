@@ -7,7 +7,8 @@ import { useMux, useStream } from '../../src/react.js';
 import type { StreamState, UseStreamOptions } from '../../src/react.js';
 import { AT_ONCE, dialed } from '../../marbles/support/dialing.js';
 import { collectLogs } from '../support/peer/logs.js';
-import { eventually, rendered } from '../support/peer/rendered.js';
+import { rendered } from '../support/peer/rendered.js';
+import { until } from '../support/socket/leaks.js';
 import { createPair } from '../support/peer/tracked.js';
 
 collectLogs();
@@ -80,7 +81,7 @@ describe('`useStream` of any Observable', () => {
     const page = rendered(Shown, { source$ });
     expect(open()).toBe(1);
     page.unmount();
-    await eventually('no subscription', () => open() === 0);
+    await until('no subscription', () => open() === 0);
   });
 
   it('`useStream` shows no value of the stream before', async () => {
@@ -124,9 +125,9 @@ describe('`useStream` of a peer', () => {
     const { source$, begun, open } = counted();
     acceptor.streams$.pipe(respond(() => source$)).subscribe();
     const page = rendered(() => textOf(useStream((op: string) => dialer.open$({ op }), ['price'])), {});
-    await eventually('an open stream', () => begun() === 1);
+    await until('an open stream', () => begun() === 1);
     page.unmount();
-    await eventually('no stream', () => open() === 0);
+    await until('no stream', () => open() === 0);
   });
 
   it('`useStream` opens one stream in StrictMode', async () => {
@@ -170,7 +171,7 @@ describe('`useStream` of a peer', () => {
     };
     const page = rendered(Price, {}, { peer });
     await page.shows('open');
-    await eventually('a stream', () => price$.observed);
+    await until('a stream', () => price$.observed);
     price$.next('a');
     await page.shows('a1 open');
 
@@ -179,7 +180,7 @@ describe('`useStream` of a peer', () => {
     await page.shows('a1 reconnecting');
     server.refuse(null);
     await page.shows('a1 open');
-    await eventually('another stream', () => price$.observed);
+    await until('another stream', () => price$.observed);
     price$.next('b');
     await page.shows('b2 open');
     await peer.close();
@@ -215,7 +216,7 @@ describe('`useStream` of a peer', () => {
     rendered(Shown, { source$, options: { peer: reopening } }, { peer });
     await peer.opened;
     server.link?.cut();
-    await eventually('another socket', () => peer.status.state === 'open' && peer.status.reconnects === 1);
+    await until('another socket', () => peer.status.state === 'open' && peer.status.reconnects === 1);
     expect(begun()).toBe(times);
     await peer.close();
   });

@@ -4,9 +4,7 @@ import { flushSync } from 'react-dom';
 import { createRoot, hydrateRoot } from 'react-dom/client';
 import { MuxProvider } from '../../../src/react.js';
 import type { Peer } from '../../../src/index.js';
-
-/** How long a page may take to render what a test expects, on a busy machine. */
-const PATIENCE_MS = 10_000;
+import { until } from '../socket/leaks.js';
 
 /** A component in a page. */
 export interface Rendered<Props> {
@@ -54,14 +52,11 @@ export function rendered<Props extends object>(
   return {
     text,
     render,
-    shows: (expected) => eventually(`the page to show '${expected}'`, () => text() === expected, text),
+    shows: (expected) =>
+      until(
+        () => `the page to show '${expected}', not '${text()}',`,
+        () => text() === expected,
+      ),
     unmount: () => flushSync(() => root.unmount()),
   };
-}
-
-/** Waits until a condition holds, while the page renders. */
-export async function eventually(what: string, condition: () => boolean, got?: () => string): Promise<void> {
-  const end = performance.now() + PATIENCE_MS;
-  while (!condition() && performance.now() < end) await new Promise((resolve) => setTimeout(resolve));
-  if (!condition()) throw new Error(`expected ${what} within ${PATIENCE_MS} ms${got === undefined ? '' : `, got '${got()}'`}`);
 }

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers';
 import { intervalProvider } from 'rxjs/internal/scheduler/intervalProvider';
 
 /** How many turns of the event loop a closed resource may take to disappear. */
@@ -10,14 +11,14 @@ export function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Checks `condition` at each turn and resolves once it holds. Rejects after so many turns and some seconds. */
-export async function until(what: string, condition: () => boolean, turns = 100_000): Promise<void> {
+/** Checks `condition` at each turn and resolves once it holds. Rejects after so many turns and some seconds, and says then what it expected. */
+export async function until(what: string | (() => string), condition: () => boolean, turns = 100_000): Promise<void> {
   const end = performance.now() + PATIENCE_MS;
   for (let nth = 0; nth < turns || performance.now() < end; nth++) {
     if (condition()) return;
     await turn();
   }
-  throw new Error(`expected ${what} within ${turns} turns`);
+  throw new Error(`expected ${typeof what === 'string' ? what : what()} within ${turns} turns`);
 }
 
 /**
