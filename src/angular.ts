@@ -1,3 +1,13 @@
+/**
+ * Providers for Angular, and a stream as signals.
+ *
+ * @example
+ * ```ts
+ * import { muxResource, provideMux } from 'rxmux/angular';
+ * ```
+ *
+ * @module rxmux/angular
+ */
 import './index.js';
 
 export { injectPeer, injectStatus, MUX, provideMux } from './angular/mux.js';

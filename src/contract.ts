@@ -1,3 +1,13 @@
+/**
+ * Typed calls: one declaration, checked by the compiler at both ends.
+ *
+ * @example
+ * ```ts
+ * import { answering, client, contract } from 'rxmux/contract';
+ * ```
+ *
+ * @module rxmux/contract
+ */
 /* Declaring */
 export { channel, plain, request, stream, upload } from './contract/procedure.js';
 export type {
@@ -17,7 +27,17 @@ export type { SchemaIssue, SchemaResult, StandardSchemaV1 } from './contract/sta
 
 /* Calling */
 export { client } from './contract/client.js';
-export type { ChannelCall, Client, ClientOptions, RequestCall, SendingOptions, StreamCall, UploadCall } from './contract/client.js';
+export type {
+  Arriving,
+  CallOf,
+  ChannelCall,
+  Client,
+  ClientOptions,
+  RequestCall,
+  SendingOptions,
+  StreamCall,
+  UploadCall,
+} from './contract/client.js';
 
 /* Errors */
 export { fail, isFailure, whenError } from './contract/failure.js';
@@ -27,6 +47,6 @@ export type { CommonErrors, ErrorData, ErrorsOf, Failure, Issue } from './contra
 export { answer } from './contract/answer.js';
 export { answering } from './contract/answering.js';
 export type { Answering, AnsweringOptions, ContextOf, Verify } from './contract/answering.js';
-export type { Around, Answers, AnswerOptions, Items, Reply } from './contract/answer.js';
+export type { AnswerTo, Around, Answers, AnswerOptions, Items, Reply } from './contract/answer.js';
 export type { Call, Inputs } from './contract/call.js';
 export { VERSION } from './version.js';

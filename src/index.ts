@@ -1,3 +1,14 @@
+/**
+ * Peers, streams and calls, with operators, errors, codecs and settings. It imports no Node module, and `connect` dials with the
+ * `WebSocket` of the platform.
+ *
+ * @example
+ * ```ts
+ * import { connect } from 'rxmux';
+ * ```
+ *
+ * @module rxmux
+ */
 import { JsonCodec } from './codec/json.js';
 import { registerCodec } from './codec/registry.js';
 
@@ -18,7 +29,7 @@ export type { CloseOptions } from './peer/base/close-options.js';
 export type { FrameEvent, NewPeerOptions } from './peer/peer.js';
 export type { PeerContext, PeerOptions } from './peer/base/options.js';
 export type { PeerStatus } from './peer/base/status.js';
-export type { PeerStats, Traffic, Usage } from './peer/core/stats.js';
+export type { ByteCounts, PeerStats, StreamCounts, Traffic, Usage } from './peer/core/stats.js';
 export { SharedPayload } from './peer/stream/shared-payload.js';
 export { Stream } from './peer/stream/stream.js';
 export type { EndOptions, ReplyOptions, SendOptions } from './peer/stream/stream.js';
@@ -63,14 +74,16 @@ export type { Slicer } from './wire/slicer.js';
 
 /* Operators over peers, streams and calls */
 export { closeReasons } from './peer/operators/close-reasons.js';
+export type { PeerClose } from './peer/operators/close-reasons.js';
 export { encodeOnce } from './peer/operators/encode-once.js';
 export { interceptIncomingHeaders } from './peer/operators/intercept-incoming-headers.js';
 export { interceptOpen } from './peer/operators/intercept-open.js';
 export { interceptReplyHeaders } from './peer/operators/intercept-reply-headers.js';
 export { observeFrames } from './peer/operators/observe-frames.js';
 export { reopenOnReconnect } from './peer/operators/reopen-on-reconnect.js';
-export type { Reopen } from './peer/operators/reopen-on-reconnect.js';
+export type { Reopen, ReopenAlike, ReopenFromNothing } from './peer/operators/reopen-on-reconnect.js';
 export { respond } from './peer/operators/respond.js';
+export type { Answer } from './peer/operators/respond.js';
 export { retryWhenSafe } from './peer/operators/retry-when-safe.js';
 export type { Retry } from './peer/calls/safe-retry.js';
 export { through } from './peer/operators/through.js';
@@ -107,6 +120,7 @@ export { Settings, settings } from './settings.js';
 export { isMuxError } from './wire/any-error.js';
 export type { AnyMuxError } from './wire/any-error.js';
 export { CodecError, CodecMismatch, CodecNotRegistered, ConnectError, MuxError, ProtocolError } from './wire/errors.js';
+export type { MuxErrorOptions } from './wire/errors.js';
 export {
   CancelledError,
   ConnectionLostError,
@@ -118,7 +132,7 @@ export {
   StreamError,
   StreamIdsExhaustedError,
 } from './wire/stream-errors.js';
-export type { AnyStreamError } from './wire/stream-errors.js';
+export type { AnyStreamError, DeadlineOptions, StreamErrorOptions } from './wire/stream-errors.js';
 
 /* The rest */
 export { logger } from './logger.js';

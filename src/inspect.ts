@@ -1,3 +1,13 @@
+/**
+ * Recordings of frames, as lines of JSON.
+ *
+ * @example
+ * ```ts
+ * import { readLine, writeLine } from 'rxmux/inspect';
+ * ```
+ *
+ * @module rxmux/inspect
+ */
 /* Recordings */
 export { Omitted } from './inspect/json-values.js';
 export { describeLine, readLine, withoutPayload, writeLine } from './inspect/recording.js';

@@ -1,3 +1,13 @@
+/**
+ * A connection over a MessagePort, to a worker, a SharedWorker or an iframe.
+ *
+ * @example
+ * ```ts
+ * import { portSocket } from 'rxmux/port';
+ * ```
+ *
+ * @module rxmux/port
+ */
 export { portSocket } from './transport/port-socket.js';
 export type { PortLike } from './transport/port-events.js';
 export type { SocketLike } from './transport/socket-like.js';

@@ -1,3 +1,13 @@
+/**
+ * Hooks for React: the value, error and status of a stream in a component.
+ *
+ * @example
+ * ```ts
+ * import { MuxProvider, useStream } from 'rxmux/react';
+ * ```
+ *
+ * @module rxmux/react
+ */
 'use client';
 
 export { MuxProvider, useMux, useMuxStatus } from './react/mux.js';

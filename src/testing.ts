@@ -1,3 +1,13 @@
+/**
+ * Peers in memory, marbles and virtual time.
+ *
+ * @example
+ * ```ts
+ * import { createPair, fakePeer } from 'rxmux/testing';
+ * ```
+ *
+ * @module rxmux/testing
+ */
 import './index.js';
 
 /* Two real peers, or a server, in memory */

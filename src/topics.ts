@@ -1,3 +1,13 @@
+/**
+ * Topics over many servers: history, cursors, slow subscribers, presence.
+ *
+ * @example
+ * ```ts
+ * import { answerTopic, topic } from 'rxmux/topics';
+ * ```
+ *
+ * @module rxmux/topics
+ */
 /* Logs */
 export type { Log, Message, PublishOptions, TopicItem } from './topics/log.js';
 export { memoryLog } from './topics/memory-log.js';

@@ -28,6 +28,7 @@ export const PUBLIC_NAMES: Readonly<
     types: names(`
       Absent CloseReason Codec CompleteFrame DecodeLimits Frame FrameDirection FrameEvent FrameType Given Limits Message Metadata MetadataInput Rate
       ConnectOptions ConnectUrl DialContext DialFailure Hello Keepalive NewPeerOptions PeerContext PeerOptions PeerStats PeerStatus Reconnect SocketEvent SocketLike Traffic Usage
+      Answer ByteCounts DeadlineOptions MuxErrorOptions PeerClose ReopenAlike ReopenFromNothing StreamCounts StreamErrorOptions
       CallEnd CallEvent CloseOptions Credit EndOptions FeedOptions Input InputOptions OpenOptions Overflow Reopen ReplyOptions Retry Routed SendOptions Sink Sinks SliceQueue Slicer WithDirection WithFrame
       CloseHandler ErrorHandler ErrorSerializer FrameObserver HandlerFailure IncomingHeadersInterceptor OpenInterceptor Remove ReplyHeadersInterceptor StreamHandler
       AnyMuxError AnyStreamError CloseCause StreamPhase LogLevel Logger
@@ -36,7 +37,7 @@ export const PUBLIC_NAMES: Readonly<
   node: {
     values: names('Totals VERSION accept connect handleUpgrade refuse serve'),
     types: names(
-      'AcceptOptions HelloLimits MuxServer NodeConnectOptions Origins PeerStats Refusal ServeOptions ServerNotifyOptions ServerStats TotalLimits Traffic TrustProxy UpgradeOptions UpgradeRefusal Usage Verdict',
+      'AcceptOptions ByteCounts HelloLimits MuxServer NodeConnectOptions Origins PeerStats Refusal ServeBase ServeOptions ServerNotifyOptions ServerStats StreamCounts TotalLimits Traffic TrustProxy UpgradeOptions UpgradeRefusal Usage Verdict',
     ),
   },
   msgpack: {
@@ -52,9 +53,9 @@ export const PUBLIC_NAMES: Readonly<
     types: names(`
       ChannelProcedure Checked Contract Kind NamesOf Procedure Received RequestProcedure SchemaIssue SchemaResult Sent StandardSchemaV1
       StreamProcedure UploadProcedure
-      ChannelCall Client ClientOptions RequestCall SendingOptions StreamCall UploadCall
+      Arriving CallOf ChannelCall Client ClientOptions RequestCall SendingOptions StreamCall UploadCall
       CommonErrors ErrorData ErrorsOf Failure Issue
-      AnswerOptions Answering AnsweringOptions Answers Around Call ContextOf Inputs Items Reply Verify
+      AnswerOptions AnswerTo Answering AnsweringOptions Answers Around Call ContextOf Inputs Items Reply Verify
     `),
   },
   angular: {

@@ -31,6 +31,7 @@ export interface MuxResourceOptions<T, P> {
 export interface MuxResource<T> {
   /** The newest value. It survives reconnects and errors. Reading it never throws. */
   readonly value: Signal<T>;
+  /** The state of the stream. */
   readonly status: Signal<MuxResourceStatus>;
   /** The error that ended the stream, while the status is `error`. */
   readonly error: Signal<Error | undefined>;

@@ -24,7 +24,8 @@ export type Reply<R> = R | PromiseLike<R> | Observable<R>;
 /** Many items, also shared ones. Iterables and ReadableStreams are pulled as the queue drains. */
 export type Items<T> = ObservableInput<T> | ObservableInput<SharedPayload<T>> | Blob;
 
-type AnswerTo<X, Context> =
+/** The answer to one procedure, or the answers of a namespace. */
+export type AnswerTo<X, Context> =
   X extends RequestProcedure<infer P, infer R, object>
     ? (payload: Received<P>, call: Call<never, Context>) => Reply<Sent<R>>
     : X extends StreamProcedure<infer P, infer T, object>

@@ -17,7 +17,15 @@ export type ContextOf<V extends Verify> =
 type ContextIn<X> = [X] extends [never] ? PeerContext : X;
 
 /** Options that make a server answer a contract. They have `verify` where `answering` got one. */
-export type Answering<V extends Verify> = { readonly onPeer: (peer: Peer) => void } & (Verify extends V ? unknown : { readonly verify: V });
+export type Answering<V extends Verify> = {
+  /** Answers the streams of a peer. */
+  readonly onPeer: (peer: Peer) => void;
+} & (Verify extends V
+  ? unknown
+  : {
+      /** The `verify` that `answering` got. */
+      readonly verify: V;
+    });
 
 /** {@link AnswerOptions}, and the source of the context's type. */
 export interface AnsweringOptions<V extends Verify, Name extends string> extends AnswerOptions<ContextOf<V>, Name> {

@@ -15,6 +15,7 @@ export type Inputs<In> = Observable<In> & AsyncIterable<In>;
 export interface Call<In = unknown, Context = PeerContext, Name extends string = string> {
   /** The name, with its namespaces: `chat.lines`. */
   readonly name: Name;
+  /** The shape of the call. */
   readonly kind: Kind;
   /** The payload as it arrived, before its schema has seen it. */
   readonly payload: unknown;
@@ -22,6 +23,7 @@ export interface Call<In = unknown, Context = PeerContext, Name extends string =
   readonly input: Inputs<In>;
   /** The result of `verify` for this caller: `peer.context`. */
   readonly context: Context;
+  /** The headers that the caller sent. */
   readonly headers: Readonly<Metadata>;
   /** Aborts when the call ends: when the caller leaves, and when the time is up that the caller's `timeoutMs` allows. */
   readonly signal: AbortSignal;

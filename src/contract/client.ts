@@ -37,9 +37,10 @@ export interface UploadCall<Payload, In, Reply> {
 export type ChannelCall<Payload, In, Item> = (payload: Payload, input: Input<In>, options?: SendingOptions<Item, In>) => Observable<Item>;
 
 /** How values arrive at the caller: as they were sent, or as its schema makes them. */
-type Arriving<X, Validated> = Validated extends true ? Received<X> : Sent<X>;
+export type Arriving<X, Validated> = Validated extends true ? Received<X> : Sent<X>;
 
-type CallOf<X, Validated> =
+/** The call of one procedure, or the calls of a namespace. */
+export type CallOf<X, Validated> =
   X extends RequestProcedure<infer P, infer R, object>
     ? RequestCall<Sent<P>, Arriving<R, Validated>>
     : X extends StreamProcedure<infer P, infer T, object>

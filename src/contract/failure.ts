@@ -6,6 +6,7 @@ import type { Procedure, Sent } from './procedure.js';
 
 /** One value that does not fit its schema, as the payload of `INVALID` has it. */
 export interface Issue {
+  /** The reason, for people. */
   readonly message: string;
   /** The keys and indices that lead to the place; empty for the value itself. */
   readonly path: readonly (string | number)[];
@@ -27,7 +28,15 @@ export type ErrorData<X, N extends keyof ErrorsOf<X>> = Sent<ErrorsOf<X>[N]>;
 
 /** A declared error, as the caller gets it. */
 export interface Failure<Name extends string, Data> extends RemoteError {
-  readonly payload: { readonly name: Name; readonly message: string; readonly data: Data };
+  /** The payload of the reset. */
+  readonly payload: {
+    /** The declared name. */
+    readonly name: Name;
+    /** The text of the error. */
+    readonly message: string;
+    /** The declared data. */
+    readonly data: Data;
+  };
 }
 
 /**

@@ -5,6 +5,7 @@ export type Kind = 'request' | 'stream' | 'upload' | 'channel';
 
 /** A procedure of a contract, as a program sees it at run time. Make one with `request`, `stream`, `upload` or `channel`. */
 export interface Procedure<Errors extends object = object> {
+  /** The shape of the call. */
   readonly kind: Kind;
   /** Checks the payload; `undefined` for a plain type. */
   readonly payload: StandardSchemaV1 | undefined;
@@ -18,6 +19,7 @@ export interface Procedure<Errors extends object = object> {
 
 /** One payload, one reply. */
 export interface RequestProcedure<Payload, Reply, Errors extends object> extends Procedure<Errors> {
+  /** The shape of the call. */
   readonly kind: 'request';
   /** Exists for inference only. */
   readonly '~types'?: readonly [Payload, Reply];
@@ -25,6 +27,7 @@ export interface RequestProcedure<Payload, Reply, Errors extends object> extends
 
 /** One payload, many items back. */
 export interface StreamProcedure<Payload, Item, Errors extends object> extends Procedure<Errors> {
+  /** The shape of the call. */
   readonly kind: 'stream';
   /** Exists for inference only. */
   readonly '~types'?: readonly [Payload, Item];
@@ -32,6 +35,7 @@ export interface StreamProcedure<Payload, Item, Errors extends object> extends P
 
 /** One payload and many inputs, one reply. */
 export interface UploadProcedure<Payload, Input, Reply, Errors extends object> extends Procedure<Errors> {
+  /** The shape of the call. */
   readonly kind: 'upload';
   /** Exists for inference only. */
   readonly '~types'?: readonly [Payload, Reply, Input];
@@ -39,6 +43,7 @@ export interface UploadProcedure<Payload, Input, Reply, Errors extends object> e
 
 /** One payload and many inputs, many items back. */
 export interface ChannelProcedure<Payload, Input, Item, Errors extends object> extends Procedure<Errors> {
+  /** The shape of the call. */
   readonly kind: 'channel';
   /** Exists for inference only. */
   readonly '~types'?: readonly [Payload, Item, Input];
@@ -46,6 +51,7 @@ export interface ChannelProcedure<Payload, Input, Item, Errors extends object> e
 
 /** A value that the schema `S` checks. The schema may change it, as a text into a date: then its sender and its receiver have two types. */
 export interface Checked<S> {
+  /** The schema. Exists for inference only. */
   readonly '~schema': S;
 }
 
@@ -66,10 +72,8 @@ type MaybeSchema = StandardSchemaV1 | undefined;
 type MaybeSchemas = Readonly<Record<string, StandardSchemaV1>> | undefined;
 
 /**
- * Declares a call with one reply.
- *
- * @param of the schema of each value, from any library of Standard Schema. Without it the types stand between `<` and `>`, and no
- *   code checks them at run time
+ * Declares a call with one reply. Pass an object with the schema of each value, from any library of Standard Schema. Without one the
+ * types stand between `<` and `>`, and no code checks them at run time.
  *
  * @example
  * ```ts
@@ -90,9 +94,7 @@ export function request(of?: Schemas): Procedure {
 }
 
 /**
- * Declares a call with many items back.
- *
- * @param of the schema of each value; without it the types stand between `<` and `>`
+ * Declares a call with many items back. Pass an object with the schema of each value. Without one the types stand between `<` and `>`.
  *
  * @example
  * ```ts
@@ -110,9 +112,7 @@ export function stream(of?: Schemas): Procedure {
 }
 
 /**
- * Declares a call that sends many inputs, for one reply.
- *
- * @param of the schema of each value; without it the types stand between `<` and `>`
+ * Declares a call that sends many inputs, for one reply. Pass an object with the schema of each value. Without one the types stand between `<` and `>`.
  *
  * @example
  * ```ts
@@ -136,9 +136,7 @@ export function upload(of?: Schemas): Procedure {
 }
 
 /**
- * Declares a call that sends many inputs, and gets many items back.
- *
- * @param of the schema of each value; without it the types stand between `<` and `>`
+ * Declares a call that sends many inputs, and gets many items back. Pass an object with the schema of each value. Without one the types stand between `<` and `>`.
  *
  * @example
  * ```ts

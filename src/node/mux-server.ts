@@ -24,7 +24,8 @@ export interface Refusal {
   toString(): string;
 }
 
-interface ServeBase extends Omit<UpgradeOptions, 'totalLimits'> {
+/** Options of `serve` that do not depend on where it listens. */
+export interface ServeBase extends Omit<UpgradeOptions, 'totalLimits'> {
   /**
    * Bounds all connections of this server together, beside `limits` of each connection. Servers that get the same {@link Totals} count
    * together. Default none.
@@ -49,12 +50,15 @@ export type ServeOptions = ServeBase &
          * port only when this one has drained. Default `false`: the next process can listen at once.
          */
         readonly listenWhileDraining?: boolean | undefined;
+        /** The server listens on a port of its own. */
         readonly server?: undefined;
       }
     | {
         /** HTTP server to join; it is yours to start and to stop. Default none: a server needs `port` or `server`. */
         readonly server: HttpServer | HttpsServer;
+        /** The HTTP server chooses the port. */
         readonly port?: undefined;
+        /** The HTTP server keeps its port. */
         readonly listenWhileDraining?: undefined;
       }
   );

@@ -6,8 +6,13 @@ type Load = Omit<PeerStats, 'limits' | 'rttMs'>;
 
 /** Facts about a server at one moment: the sums of its peers, those that have closed included. */
 export interface ServerStats extends Load {
-  /** `opened` counts all since the server began. */
-  readonly connections: { readonly open: number; readonly opened: number };
+  /** The connections of the server. */
+  readonly connections: {
+    /** Connections that are open now. */
+    readonly open: number;
+    /** All connections since the server began. */
+    readonly opened: number;
+  };
   /** Upgrades that were answered with each HTTP status in place of 101. */
   readonly refusals: Readonly<Record<number, number>>;
   /** Each total limit that was set, and how much of it is used: by other servers, too, that share their `Totals`. */

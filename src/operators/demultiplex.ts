@@ -7,6 +7,7 @@ import { Relay } from '../rx/relay.js';
 
 /** A value that belongs to a stream; `null` means the connection, which is stream 0 of the table. */
 export interface Routed {
+  /** The id of the stream. */
   readonly stream?: number | null | undefined;
 }
 
@@ -15,11 +16,13 @@ type Grouped = Frame | StreamFault;
 
 /** Takes the values of one stream. An error that it throws ends the pipeline. */
 export interface Sink<T> {
+  /** Takes the next value. */
   next(value: T): void;
 }
 
 /** Finds the sink of a stream id; a Map is one. */
 export interface Sinks<T> {
+  /** Returns the sink of an id; `undefined` if there is none. */
   get(id: number): Sink<T> | undefined;
 }
 

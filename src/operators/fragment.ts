@@ -20,9 +20,10 @@ export interface SliceQueue<F extends Frame = Frame> {
  *
  * Errors with a `ProtocolError` for a frame that cannot be cut because its headers or its trailers do not fit a message.
  *
+ * A third argument, a {@link SliceQueue}, decides the order and the pace of slices. By default each frame's slices leave together at once.
+ * The output completes with the source, even if such a queue still holds slices.
+ *
  * @param cap bytes of one encoded message; default `MAX_FRAME_BYTES`, the limit of the wire
- * @param queue the order and the pace of slices. By default each frame's slices leave together at once. The output completes with the
- *   source, even if such a queue still holds slices.
  *
  * @example
  * ```ts

@@ -4,6 +4,7 @@ import type { FrameDirection } from '../wire/frame.js';
 
 /** A value with a direction, such as an event of `peer.frames$`. */
 export interface WithDirection {
+  /** `'tx'` sent, `'rx'` received. */
   readonly direction: FrameDirection;
 }
 

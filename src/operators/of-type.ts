@@ -5,6 +5,7 @@ import type { Frame } from '../wire/frame.js';
 
 /** A value that carries a frame, such as an event of `peer.frames$`. */
 export interface WithFrame {
+  /** The frame. */
   readonly frame: Frame;
 }
 

@@ -13,6 +13,7 @@ const MuxContext = createContext<Peer | null>(null);
 export interface MuxProviderProps {
   /** Made once, outside of components, or by the owner that closes it. `lazy: true` keeps a server that renders from dialing. */
   readonly peer: Peer;
+  /** The components that use the peer. */
   readonly children?: ReactNode;
 }
 

@@ -24,6 +24,7 @@ export interface StreamState<T> {
   readonly value: T | undefined;
   /** Why the stream has failed; `undefined` otherwise. */
   readonly error: unknown;
+  /** The state of the stream. */
   readonly status: StreamStatus;
 }
 

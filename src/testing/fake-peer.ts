@@ -13,7 +13,9 @@ import { fakeAnswers } from './fake-answers.js';
 export interface FakeCall {
   /** The row that answered, such as `request sum`; the bare name of the call if no row did. */
   readonly row: string;
+  /** The payload of the open; `null` if it had none. */
   readonly payload: unknown;
+  /** The headers of the open. */
   readonly headers: Readonly<Metadata>;
   /** The values that the program sent after the open, in order. */
   readonly sent: readonly unknown[];
@@ -26,6 +28,7 @@ export interface FakeCall {
 
 /** A peer for the program under test, and what the program did with it. */
 export interface FakePeer<Row extends string = string> {
+  /** The peer for the program under test. */
   readonly peer: Peer;
   /** The rows, by their keys. `expectSubscriptions` takes their subscriptions as for any cold Observable: there is one for each call. */
   readonly answers: Readonly<Record<Row, ReturnType<RunHelpers['cold']>>>;

@@ -6,10 +6,10 @@ import { ResetCode } from '../wire/reset-code.js';
 export type FrameLetters = Record<'o' | 'd' | 'e' | 'r' | 'p' | 'q' | 'g', Frame>;
 
 /**
- * Frames of one stream for a marble diagram, by letter.
+ * Returns frames of one stream for a marble diagram, by letter. A second argument adds letters of your own: their `type` defaults to
+ * `data`, and their `stream` to this stream.
  *
  * @param stream the stream's id; default 1
- * @param more letters of your own; `type` defaults to `data`, and `stream` to this stream
  *
  * @example
  * ```ts

@@ -10,7 +10,9 @@ import type { Given } from '../wire/check.js';
 
 /** One message of a link, decoded. */
 export interface LinkMessage {
+  /** The end that sent it. */
   readonly from: Side;
+  /** The frame of the message. */
   readonly frame: Frame;
   /** 1, 2, … per direction. */
   readonly nth: number;

@@ -24,7 +24,18 @@ export interface Carried {
  * - `delayMs` delays it and all later messages, since a socket never reorders
  * - `replace` delivers another message
  */
-export type Fault = 'drop' | 'duplicate' | 'cut' | { readonly delayMs: number } | { readonly replace: Message };
+export type Fault =
+  | 'drop'
+  | 'duplicate'
+  | 'cut'
+  | {
+      /** How much longer the message travels, in ms. */
+      readonly delayMs: number;
+    }
+  | {
+      /** The message that arrives instead. */
+      readonly replace: Message;
+    };
 
 /** Options of a link between two memory transports. */
 export interface MemoryLinkOptions {

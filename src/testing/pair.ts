@@ -34,7 +34,9 @@ const PAIR_OPTIONS: Options<Pick<PairOptions, keyof LineOptions | 'dialer' | 'ac
 
 /** Two peers and the line between them. */
 export interface Pair {
+  /** The peer that dialed. */
   readonly dialer: Peer;
+  /** The peer that accepted. */
   readonly acceptor: Peer;
   /** The line between the peers, to observe and to disturb it. */
   readonly link: Link;

@@ -15,6 +15,7 @@ export interface CatchUpOptions {
 
 /** The items of a log: an Observable, and an async iterable. A stream that answers with it pulls. */
 export interface Followed<R> extends Observable<R> {
+  /** Returns an iterator that reads item after item. */
   [Symbol.asyncIterator](): AsyncIterator<R, undefined>;
 }
 

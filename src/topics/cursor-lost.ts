@@ -16,11 +16,24 @@ const NAME = 'CursorLost';
  */
 export class CursorLost<C = unknown> extends StreamError {
   override readonly name = NAME;
+  /** The code that a caller gets: a handler of the remote failed. */
   readonly code = 'REMOTE';
+  /** The code of the reset. */
   readonly resetCode = ResetCode.APPLICATION_ERROR;
+  /** The text beside the code; the same as `message`. */
   readonly reason: string;
   /** The error as the remote receives it. */
-  readonly payload: { readonly name: typeof NAME; readonly message: string; readonly data: { readonly resetTo: C } };
+  readonly payload: {
+    /** The name of the class. */
+    readonly name: typeof NAME;
+    /** The text of the error. */
+    readonly message: string;
+    /** The data that a subscriber needs to go on. */
+    readonly data: {
+      /** A place to go on from. */
+      readonly resetTo: C;
+    };
+  };
 
   constructor(
     /** A place to go on from: the end of the log when the loss was noticed. */

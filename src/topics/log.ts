@@ -2,6 +2,7 @@ import type { Observable, ObservableInput } from 'rxjs';
 
 /** A value of a log, and its place there. */
 export interface Message<T, C> {
+  /** The place of the message. */
   readonly cursor: C;
   /** `undefined` is no value. */
   readonly value: T;
@@ -9,7 +10,9 @@ export interface Message<T, C> {
 
 /** An item of a topic on the wire: a message, or the place of a subscriber who has received no value yet. */
 export interface TopicItem<T, C> {
+  /** The place of the message; without a value, the end of the log. */
   readonly cursor: C;
+  /** The value; absent for a bare cursor. */
   readonly value?: T;
 }
 

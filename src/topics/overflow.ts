@@ -9,7 +9,14 @@ import { checkOverflow } from '../peer/stream/overflow.js';
  * - `{ dropOldest: n }` keeps the last `n` messages.
  * - `'error'` fails the subscription with QueueOverflowError at 1 000 waiting messages.
  */
-export type TopicOverflow = 'history' | 'latest' | 'error' | { readonly dropOldest: number };
+export type TopicOverflow =
+  | 'history'
+  | 'latest'
+  | 'error'
+  | {
+      /** How many messages stay. */
+      readonly dropOldest: number;
+    };
 
 /** So many messages wait for one subscriber. All subscribers of a process share the messages themselves. */
 const PLACES = 1_000;

@@ -18,6 +18,7 @@ export interface Recipient {
 export interface Users {
   /** Registers a connection of a user at this server. It ends with the peer, or when the result is unsubscribed. */
   add(id: string, peer: Peer): Subscription;
+  /** Returns all connections of a user, on every server. */
   toUser(id: string): Recipient;
 }
 

@@ -2,8 +2,11 @@ import { fromEvent, Subscription } from 'rxjs';
 
 /** The part of a MessagePort that `portSocket` uses. Ports of browsers, of `node:worker_threads`, and of Electron's main process have it. */
 export interface PortLike {
+  /** Sends one message to the other end. */
   postMessage(message: unknown): void;
+  /** Begins to deliver messages. */
   start(): void;
+  /** Ends the port. */
   close(): void;
 }
 

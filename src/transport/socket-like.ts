@@ -3,15 +3,20 @@
  * `ws` all have it.
  */
 export interface SocketLike {
+  /** The phase of the socket: 0 connecting, 1 open, 2 closing, 3 closed. */
   readonly readyState: number;
+  /** The subprotocol that the server selected; empty if it selected none. */
   readonly protocol: string;
   /**
    * Bytes that were sent and have not left yet. Some sockets, such as React Native's, do not report it. They count as empty and exert
    * no back-pressure on senders.
    */
   readonly bufferedAmount?: number | undefined;
+  /** The form of arriving bytes. The library sets `'arraybuffer'`. */
   binaryType: string;
+  /** Queues one message: text of `json`, bytes of `msgpack`. */
   send(data: string | ArrayBuffer): void;
+  /** Begins the close handshake. */
   close(code?: number, reason?: string): void;
   /** Ends the socket without a handshake, if the platform has such a call. */
   terminate?(): void;
@@ -21,7 +26,9 @@ export interface SocketLike {
   resume?(): void;
   /** HTTP status of a refused handshake, if the platform shows it. */
   readonly refusedStatus?: number | null;
+  /** Calls `listener` for each event of a type. */
   addEventListener(type: 'open' | 'message' | 'error' | 'close', listener: (event: SocketEvent) => void): void;
+  /** Stops calling `listener`. */
   removeEventListener(type: 'open' | 'message' | 'error' | 'close', listener: (event: SocketEvent) => void): void;
 }
 
@@ -33,11 +40,17 @@ export interface SocketWithTurns extends SocketLike {
 
 /** The members of a socket's events that the library reads. Each event has the members of its kind. */
 export interface SocketEvent {
+  /** The type of the event: `'open'`, `'message'`, `'error'` or `'close'`. */
   readonly type: string;
+  /** The content of a message: text, or bytes. */
   readonly data?: unknown;
+  /** The close code of a `close` event. */
   readonly code?: number;
+  /** The text of the close frame. */
   readonly reason?: string;
+  /** Whether a close handshake completed. */
   readonly wasClean?: boolean;
+  /** The text of an `error` event, where the platform has one. */
   readonly message?: string;
   /** The error that failed a socket of `ws`. */
   readonly error?: unknown;

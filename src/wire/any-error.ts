@@ -9,7 +9,12 @@ export type AnyMuxError =
   | ConnectError
   | CodecNotRegistered
   | CodecMismatch
-  | (CodecError & { readonly code: 'CODEC'; readonly name: 'CodecError' });
+  | (CodecError & {
+      /** An error of a codec without a class of its own. */
+      readonly code: 'CODEC';
+      /** The name of the class. */
+      readonly name: 'CodecError';
+    });
 
 const CODES: Readonly<Record<AnyMuxError['code'], true>> = {
   PROTOCOL: true,

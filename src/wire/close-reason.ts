@@ -15,15 +15,23 @@ export interface CloseReason {
 
 /** The WebSocket close codes this library sends or interprets (RFC 6455 §7.4). */
 export const CloseCode = {
+  /** A close in good order. */
   CLEAN: 1000,
+  /** The page, or the server, goes away. */
   GOING_AWAY: 1001,
+  /** The remote broke a rule of the wire. */
   PROTOCOL_ERROR: 1002,
+  /** A binary message under a text codec, or the reverse. */
   WRONG_MESSAGE_KIND: 1003,
   /** Never sent: the socket died without a close frame. */
   ABNORMAL: 1006,
+  /** A policy or a limit of rate, such as another subprotocol or too many pings. */
   POLICY: 1008,
+  /** A message over the limit of its receiver. */
   TOO_BIG: 1009,
+  /** This side failed. */
   INTERNAL: 1011,
+  /** The server restarts. Its clients may dial again. */
   RESTART: 1012,
 } as const;
 

@@ -1,13 +1,17 @@
 import type { CloseReason } from './close-reason.js';
 
+/** Options of an error. */
 export interface MuxErrorOptions extends ErrorOptions {
+  /** Whether the caller may make the same call again. Default `false`. */
   readonly retriable?: boolean | undefined;
 }
 
 /** The base of every error of this library. Match on `code`, never on the text of a message. */
 export abstract class MuxError extends Error {
-  /** Short, stable, and different for every kind of error, so that it narrows {@link AnyMuxError}. */
+  /** Short, stable, and different for every kind of error, so that it narrows an `AnyMuxError`. */
   abstract readonly code: string;
+  /** The name of the class. It narrows an `AnyMuxError`, too. */
+  declare readonly name: string;
   /**
    * Whether the caller may safely make the same call again. `true` only if the work provably never started: the open was never sent, the
    * remote refused it, or its id is above the `last_stream` of a goaway.

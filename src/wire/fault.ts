@@ -13,8 +13,11 @@ import { ResetCode } from './reset-code.js';
  */
 export class StreamFault {
   constructor(
+    /** The id of the stream. */
     readonly stream: number,
+    /** The code of the reset. */
     readonly code: ResetCode,
+    /** The rule or the limit that the remote broke, for people. */
     readonly reason: string,
   ) {}
 }

@@ -5,7 +5,9 @@ import type { Options } from './options.js';
 
 /** A token bucket: `burst` tokens at first and at most, `perSecond` new ones each second. */
 export interface Rate {
+  /** Tokens at first, and at most. */
   readonly burst: number;
+  /** New tokens each second. */
   readonly perSecond: number;
 }
 

@@ -4,11 +4,14 @@ import { MuxError } from './errors.js';
 import type { MuxErrorOptions } from './errors.js';
 import { ResetCode, resetCodeName } from './reset-code.js';
 
-interface StreamErrorOptions extends MuxErrorOptions {
+/** Options of an error about one stream. */
+export interface StreamErrorOptions extends MuxErrorOptions {
+  /** The id of the stream. Default `null`: it never got one. */
   readonly streamId?: number | null | undefined;
 }
 
-interface DeadlineOptions extends StreamErrorOptions {
+/** Options of a {@link DeadlineExceededError}. */
+export interface DeadlineOptions extends StreamErrorOptions {
   /** Why the stream's open was never sent; `undefined` if it was sent. */
   readonly unsent?: string | undefined;
 }
@@ -68,6 +71,7 @@ export class ResetError extends StreamError {
 export class RemoteError extends StreamError {
   override readonly name = 'RemoteError';
   readonly code = 'REMOTE';
+  /** The code of the reset. */
   readonly resetCode = ResetCode.APPLICATION_ERROR;
 
   constructor(
@@ -97,6 +101,7 @@ export class RefusedError extends StreamError {
   constructor(
     /** The reason, for people; empty if there was none. */
     readonly reason: string,
+    /** The code of the reset; `null` when a goaway or this side refused the stream. */
     readonly resetCode: typeof ResetCode.REFUSED | null = ResetCode.REFUSED,
     options: StreamErrorOptions = {},
   ) {

@@ -72,6 +72,7 @@ export type ErrorHandler = (error: unknown, stream: Stream) => void;
 
 /** The error of a handler, and the stream that it answered. */
 export interface HandlerFailure {
+  /** The thrown error, or the reason of the rejection. */
   readonly error: unknown;
   /** The stream; its `peer` is the peer of the handler. */
   readonly stream: Stream;

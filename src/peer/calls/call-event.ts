@@ -21,6 +21,7 @@ export interface CallEvent {
 export interface CallEnd {
   /** When it ended, on the clock of {@link CallEvent.at}. */
   readonly at: number;
+  /** Why it ended. */
   readonly cause: CloseCause;
 }
 

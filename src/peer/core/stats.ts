@@ -2,23 +2,44 @@ import type { PeerCore } from './peer-core.js';
 
 /** Frames and their bytes. */
 export interface Traffic {
+  /** How many frames. */
   readonly frames: number;
+  /** Their bytes. */
   readonly bytes: number;
 }
 
 /** How much of a limit is used. */
 export interface Usage {
+  /** How much is in use now. */
   readonly used: number;
+  /** The limit. */
   readonly max: number;
+}
+
+/** Streams of a peer or a server. */
+export interface StreamCounts {
+  /** Live streams of both sides. */
+  readonly open: number;
+  /** Places of `maxStreams` that are taken. */
+  readonly remote: number;
+  /** Streams of this side that wait for a connection. */
+  readonly waiting: number;
+  /** All streams that a socket has taken, refused ones of the remote too. */
+  readonly opened: number;
+}
+
+/** Bytes that a peer or a server holds. */
+export interface ByteCounts {
+  /** Bytes of received payloads that are held (`maxHeldBytes`). */
+  readonly held: number;
+  /** Bytes that wait to be sent, in sockets too (`peer.bufferedAmount`). */
+  readonly unsent: number;
 }
 
 /** Facts about a peer at one moment. The counts of the past cover all sockets of the peer. */
 export interface PeerStats {
-  /**
-   * `open`: live streams of both sides. `remote`: places of `maxStreams` that are taken. `waiting`: streams of this side that wait for a
-   * connection. `opened`: all streams that a socket has taken, refused ones of the remote too.
-   */
-  readonly streams: { readonly open: number; readonly remote: number; readonly waiting: number; readonly opened: number };
+  /** How many streams there are, and have been. */
+  readonly streams: StreamCounts;
   /**
    * Streams that have ended, by cause. `ended`: both sides had ended, or a notification has left. `lost`: the socket was lost. Each reset
    * counts by its code and by who sent it, as in `user reset CANCEL`, `library reset REFUSED` and `remote reset APPLICATION_ERROR`. The name
@@ -31,8 +52,8 @@ export interface PeerStats {
   readonly received: Traffic;
   /** Frames that wait for their turn on a socket, and their bytes of payload: 64 at least for each frame. */
   readonly queue: Traffic;
-  /** Bytes of received payloads that are held (`maxHeldBytes`), and bytes that wait to be sent, in sockets too (`peer.bufferedAmount`). */
-  readonly bytes: { readonly held: number; readonly unsent: number };
+  /** Bytes in memory. */
+  readonly bytes: ByteCounts;
   /** Limits of this peer, and how much of each is used. A limit that is nearly met makes the peer wait or fail soon. */
   readonly limits: { readonly [Limit in 'maxStreams' | 'maxHeldBytes' | 'maxUnsentBytes' | 'maxQueuedBytes']: Usage };
   /** The last round trip, in ms; `null` before the first (`peer.rttMs`). */

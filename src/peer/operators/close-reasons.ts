@@ -3,6 +3,14 @@ import type { OperatorFunction } from 'rxjs';
 import type { CloseReason } from '../../wire/close-reason.js';
 import type { Peer } from '../peer.js';
 
+/** The end of a socket, and its peer. */
+export interface PeerClose {
+  /** The peer of the socket. */
+  readonly peer: Peer;
+  /** Why the socket ended. */
+  readonly reason: CloseReason;
+}
+
 /**
  * Emits why each socket of each peer has ended, for all peers of the source.
  *
@@ -12,6 +20,6 @@ import type { Peer } from '../peer.js';
  * // 1000
  * ```
  */
-export function closeReasons(): OperatorFunction<Peer, { readonly peer: Peer; readonly reason: CloseReason }> {
+export function closeReasons(): OperatorFunction<Peer, PeerClose> {
   return mergeMap((peer) => peer.closes$.pipe(map((reason) => ({ peer, reason }))));
 }

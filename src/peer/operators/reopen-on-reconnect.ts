@@ -19,9 +19,12 @@ export interface Reopen<T, C> {
 }
 
 /** A subscription that starts without a cursor, and has one after its first value. */
-interface ReopenFromNothing<T, C, N extends null | undefined> {
+export interface ReopenFromNothing<T, C, N extends null | undefined> {
+  /** `null` or `undefined`: there is no cursor yet. */
   readonly initial: N;
+  /** Opens the stream after a cursor, or without one. */
   readonly open: (cursor: C | N) => ObservableInput<T>;
+  /** Returns the cursor after a value. */
   readonly cursor: (value: T, cursor: C | N) => C;
 }
 
@@ -29,9 +32,12 @@ interface ReopenFromNothing<T, C, N extends null | undefined> {
  * A subscription whose stream begins in the same way each time. `never` makes TypeScript blame a stray `initial` or `cursor`, not
  * `open`.
  */
-interface ReopenAlike<T> {
+export interface ReopenAlike<T> {
+  /** There is none without a `cursor`. */
   readonly initial?: never;
+  /** Opens the stream. */
   readonly open: () => ObservableInput<T>;
+  /** There is none without an `initial`. */
   readonly cursor?: never;
 }
 

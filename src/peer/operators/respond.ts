@@ -43,7 +43,8 @@ export function respond<P = unknown, In = unknown, Out = unknown, O extends Answ
     );
 }
 
-type Answer<Out> = ObservableInput<Out> | Blob | PromiseLike<void> | void;
+/** The values that answer a stream: all that rxjs takes for an Observable, and a Blob. Nothing leaves the stream to other handlers. */
+export type Answer<Out> = ObservableInput<Out> | Blob | PromiseLike<void> | void;
 
 type Project = (payload: unknown, stream: Stream) => ObservableInput<unknown> | Blob | void;
 

@@ -22,7 +22,14 @@ import { checkNumber, optionError } from '../../wire/check.js';
  * prices$.pipe(withCredit(1).spend(stream, { overflow: 'latest' }));   // the newest price, each time the reader asks for one
  * ```
  */
-export type Overflow = 'buffer' | 'latest' | 'error' | { readonly dropOldest: number };
+export type Overflow =
+  | 'buffer'
+  | 'latest'
+  | 'error'
+  | {
+      /** How many values stay. */
+      readonly dropOldest: number;
+    };
 
 /** Accepts values while it has room for them. */
 export interface Outlet {

@@ -16,7 +16,10 @@ export class SharedPayload<T = unknown> {
   readonly #encoded = new Map<Codec, Message>();
 
   /** @throws TypeError for `undefined`, which is no payload */
-  constructor(readonly value: T) {
+  constructor(
+    /** The value, as it was passed. */
+    readonly value: T,
+  ) {
     checkValue(value);
   }
 

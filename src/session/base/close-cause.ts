@@ -5,8 +5,12 @@ import { ResetCode } from '../../wire/reset-code.js';
 
 /** The cause that ended a stream. A closed stream remembers exactly one cause. */
 export type CloseCause =
-  | { readonly how: 'ended' }
   | {
+      /** Both sides ended. */
+      readonly how: 'ended';
+    }
+  | {
+      /** A reset ended it. */
       readonly how: 'reset';
       /** The actor: this program, this library on its own account, or the remote. */
       readonly by: 'user' | 'library' | 'remote';
@@ -17,7 +21,12 @@ export type CloseCause =
       /** The payload of the reset; `null` if the reset carried none. */
       readonly payload: unknown;
     }
-  | { readonly how: 'lost'; readonly reason: CloseReason };
+  | {
+      /** Its socket ended. */
+      readonly how: 'lost';
+      /** Why the socket ended. */
+      readonly reason: CloseReason;
+    };
 
 /** The cause of a stream that ended on both sides. */
 export const ENDED: CloseCause = { how: 'ended' };
