@@ -15,7 +15,6 @@ const UNINSTALLED = existsSync(new URL('bench/node_modules', import.meta.url))
 /** Folders whose comments, texts and titles are plain English. A folder joins when it is rewritten, and stays. */
 const PLAIN = [
   'bench/**',
-  'command/**',
   'examples/**',
   'marbles/**',
   'scripts/**',

@@ -11,7 +11,7 @@ const root = join(import.meta.dirname, '..');
 export function buildCommand(outdir, fromSources = false) {
   return build({
     absWorkingDir: root,
-    entryPoints: { rxmux: 'command/main.ts' },
+    entryPoints: { rxmux: 'src/command/main.ts' },
     outdir,
     chunkNames: 'rxmux-[hash]',
     bundle: true,

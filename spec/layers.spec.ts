@@ -27,6 +27,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   react: [...UP_TO_PEER, 'react'],
   topics: [...UP_TO_PEER, 'topics'],
   inspect: [...UP_TO_PEER, 'inspect'],
+  // It imports the doors by the name of the package, as any program does.
+  command: ['command'],
 };
 
 /** The wings of the two large layers, each with the wings it may import; `.` is the files that lie in no wing. Types count too. */
@@ -55,13 +57,13 @@ const API: readonly string[] = ['peer/stream/stream.ts', 'peer/peer.ts'];
 
 const CLOCKS = /\b(setTimeout|setInterval|setImmediate|nextTick|performance\.now|Date\.now|AbortSignal\.timeout|queueMicrotask)\b/;
 const CONFINED: readonly (readonly [what: string, pattern: RegExp, allowed: RegExp])[] = [
-  ['ws', /'ws'/, /^(transport\/ws\/ws|node)\.ts$/],
-  ['@msgpack/msgpack', /'@msgpack\/msgpack'/, /^codec\/msgpack\.ts$/],
+  ['ws', /'ws'/, /^((transport\/ws\/ws|node)\.ts$|command\/)/],
+  ['@msgpack/msgpack', /'@msgpack\/msgpack'/, /^(codec\/msgpack|command\/raw-codec)\.ts$/],
   ['import.meta', /\bimport\.meta\b/, /^env\.ts$/],
   ['@angular/core', /'@angular\/core(\/[^']*)?'/, /^angular\//],
   ['react', /'react(-dom)?(\/[^']*)?'/, /^react\//],
   ['rxjs', /'rxjs(\/[^']*)?'/, /^(?!wire\/|codec\/|session\/streams\/stream-state\.ts$)/],
-  ['a clock', CLOCKS, /^(transport\/|rx\/(memory-clock|soon)\.ts$)/],
+  ['a clock', CLOCKS, /^(transport\/|command\/|rx\/(memory-clock|soon)\.ts$)/],
 ];
 
 const STRING_OR_COMMENT = /('(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`)|\/\/.*|\/\*[^]*?\*\//g;
@@ -134,6 +136,7 @@ describe('the layer check', () => {
     ['upward: peer/a.ts → contract/b.ts', { 'peer/a.ts': "import { b } from '../contract/b.js';" }],
     ['upward: peer/a.ts → topics/b.ts', { 'peer/a.ts': "import { b } from '../topics/b.js';" }],
     ['upward: contract/a.ts → topics/b.ts', { 'contract/a.ts': "import { b } from '../topics/b.js';" }],
+    ['upward: command/a.ts → node.ts', { 'command/a.ts': "import { serve } from '../node.js';" }],
     ['upward: contract/a.ts → node.ts', { 'contract/a.ts': "import type { B } from '../node.js';" }],
     ['upward: elsewhere/a.ts → wire/b.ts', { 'elsewhere/a.ts': "import { b } from '../wire/b.js';" }],
     ['between wings: session/base/a.ts → session/send/b.ts', { 'session/base/a.ts': "import type { B } from '../send/b.js';" }],

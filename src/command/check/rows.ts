@@ -1,4 +1,4 @@
-import peer from '../../spec/conformance/peer.json' with { type: 'json' };
+import peer from '../../../spec/conformance/peer.json' with { type: 'json' };
 
 /** One step of a row: the key says what it does. `spec/conformance/README.md` describes each. */
 export type Step = Readonly<Record<string, unknown>>;
