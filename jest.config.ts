@@ -19,6 +19,7 @@ const config: Config = {
     // Sources import `./frame.js`, which is `./frame.ts` until it is built. Packages' own relative imports fall through to the second form.
     '^(\\.{1,2}/.*)\\.js$': ['$1', '$1.js'],
     '^rxmux$': '<rootDir>/src/index.ts',
+    '^rxmux/inspect$': '<rootDir>/src/inspect.ts',
     '^cborg$': '<rootDir>/node_modules/cborg/cborg.js',
   },
   // A core is left to nobody else: the default would run a machine of two cores in one process.

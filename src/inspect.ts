@@ -12,4 +12,7 @@
 export { Omitted } from './inspect/json-values.js';
 export { describeLine, readLine, withoutPayload, writeLine } from './inspect/recording.js';
 export type { Line, RecordedFrame } from './inspect/recording.js';
+
+/* Feeds of an inspector */
+export type { InspectedPeer, InspectorBatch, InspectorFeed, InspectorLine } from './inspect/batch.js';
 export { VERSION } from './version.js';

@@ -74,7 +74,7 @@ export const PUBLIC_NAMES: Readonly<
   },
   inspect: {
     values: names('Omitted VERSION describeLine readLine withoutPayload writeLine'),
-    types: names('Line RecordedFrame'),
+    types: names('InspectedPeer InspectorBatch InspectorFeed InspectorLine Line RecordedFrame'),
   },
   testing: {
     values: names('createPair createServer fakePeer frameMarbles peerFromMarbles printMarbles virtualTime'),

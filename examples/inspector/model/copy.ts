@@ -1,0 +1,96 @@
+import { Omitted } from 'rxmux/inspect';
+import type { Lane } from './lane.js';
+import type { Marble } from './marble.js';
+
+/** A longer gap is written as its time, as `printMarbles` does. */
+const LONGEST_DASHES = 10;
+
+/** The command that opens the same stream again. Where the payload is not known, it says `PAYLOAD`. */
+export function asCommand(lane: Lane, url: string): string {
+  const { f } = lane.marbles.find(({ kind }) => kind === 'open')?.line ?? { f: null };
+  const headers = Object.entries(f?.['headers'] ?? {}).map(([name, value]) => `-H ${quoted(`${name}: ${String(value)}`)}`);
+  return ['npx rxmux', subcommand(lane), ...headers, url, ...payloadOf(f)].join(' ');
+}
+
+function subcommand(lane: Lane): string {
+  const [open, ...later] = lane.marbles;
+  const answers = later.filter(({ kind, ofDialer }) => kind === 'data' && ofDialer !== open?.ofDialer).length;
+  if (answers > 1 || lane.end === 'reset') return 'stream';
+  return answers === 0 && open?.ends === true ? 'push' : 'call';
+}
+
+function payloadOf(frame: Marble['line']['f']): readonly string[] {
+  const content = frame?.['payload'] ?? frame?.['fragment'];
+  if (content === undefined) return [];
+  return [content instanceof Omitted || frame?.['fragment'] !== undefined ? "'PAYLOAD'" : quoted(JSON.stringify(content))];
+}
+
+/** Quotes a text for a shell. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+/** A test that plays the frames of the stream's opener, and expects the frames of the other side. A character is a ms. */
+export function asTest(lane: Lane): string {
+  const [first] = lane.marbles;
+  const opensAsDialer = first?.ofDialer ?? true;
+  const cells = cellsOf(lane.marbles, first?.t ?? 0);
+  return [
+    `it('${lane.title.replaceAll(/['\\\n]/g, ' ')} as it was recorded', () => {`,
+    '  const scheduler = new TestScheduler((actual, expected) => expect(actual).toEqual(expected));',
+    '  scheduler.run((helpers) => {',
+    `    const remote = '   ${draw(cells, opensAsDialer)}';`,
+    `    const expected = ' ${draw(cells, !opensAsDialer)}';`,
+    `    const options = { isDialer: ${!opensAsDialer}, onStream };`,
+    `    const { outbound$ } = peerFromMarbles(helpers, remote, frameMarbles(${lane.stream ?? 1}), options);`,
+    "    const letters$ = outbound$.pipe(map(({ type, end }) => (type === 'data' && end ? 'e' : type.charAt(0))));",
+    '    helpers.expectObservable(letters$).toBe(expected);',
+    '  });',
+    '});',
+  ].join('\n');
+}
+
+interface Cell {
+  readonly at: number;
+  readonly marbles: readonly Marble[];
+}
+
+function cellsOf(marbles: readonly Marble[], begin: number): readonly Cell[] {
+  const cells = new Map<number, Marble[]>();
+  for (const marble of marbles) {
+    const at = Math.round(marble.t - begin);
+    cells.set(at, [...(cells.get(at) ?? []), marble]);
+  }
+  return [...cells].map(([at, each]) => ({ at, marbles: each }));
+}
+
+/** Draws one direction. Both directions move on together, so that their columns stay aligned. */
+function draw(cells: readonly Cell[], ofDialer: boolean): string {
+  let text = '';
+  let free = 0;
+  for (const { at, marbles } of cells) {
+    const width = Math.max(widthOf(marbles, true), widthOf(marbles, false));
+    text += filler(at - free) + lettersOf(marbles, ofDialer).padEnd(width, '-');
+    free = Math.max(at, free) + width;
+  }
+  return text;
+}
+
+function widthOf(marbles: readonly Marble[], ofDialer: boolean): number {
+  return lettersOf(marbles, ofDialer).length;
+}
+
+function lettersOf(marbles: readonly Marble[], ofDialer: boolean): string {
+  const letters = marbles.filter((marble) => marble.ofDialer === ofDialer).map(letterOf);
+  return letters.length > 1 ? `(${letters.join('')})` : letters.join('');
+}
+
+function letterOf({ kind, ends }: Marble): string {
+  if (kind === 'open') return 'o';
+  if (kind === 'reset') return 'r';
+  return ends ? 'e' : 'd';
+}
+
+function filler(gap: number): string {
+  return gap > LONGEST_DASHES ? ` ${gap}ms ` : '-'.repeat(Math.max(0, gap));
+}

@@ -1,0 +1,110 @@
+import { filterOf } from './filter.js';
+import type { InspectedPeer, InspectorBatch } from 'rxmux/inspect';
+import { Rows } from './rows.js';
+import type { Row } from './rows.js';
+import { Timeline } from './timeline.js';
+import { Totals } from './totals.js';
+import { View } from './view.js';
+
+/** The diagram is so far behind the feed: what is drawn then does not change any more. */
+export const DELAY_MS = 150;
+/** How fast the clock of a feed may seem to run away, in ms a batch. */
+const DRIFT_MS = 0.05;
+
+/** Everything that the page shows, without the page. */
+export class Diagram {
+  readonly timeline = new Timeline();
+  readonly totals = new Totals();
+  readonly view = new View();
+  peers: readonly InspectedPeer[] = [];
+  /** How many lines the feed has dropped. */
+  dropped = 0;
+  /** Rises with each change of what is already drawn. */
+  version = 0;
+  #rows = new Rows(true);
+  #offset: number | null = null;
+
+  get folds(): boolean {
+    return this.#rows.folds;
+  }
+
+  get rows(): readonly Row[] {
+    return this.#rows.all;
+  }
+
+  /** @param local the time on the clock of the page, in ms */
+  receive({ at, lines, dropped, peers }: InspectorBatch, local: number): void {
+    this.#follow(at, local);
+    const drawn = this.now(local);
+    for (const line of lines) {
+      const marble = this.timeline.add(line);
+      if (line.t < drawn) this.version++;
+      this.totals.add(marble, marble.ofDialer);
+    }
+    this.dropped += dropped;
+    this.#sampled(at, peers);
+    this.#place();
+  }
+
+  /** Adds the lines of a file, and shows all of them. */
+  load(lines: InspectorBatch['lines']): void {
+    for (const line of lines) this.totals.add(this.timeline.add(line), line.d === '>');
+    this.#place();
+    this.#offset = null;
+    const [first] = lines;
+    this.view.show(first?.t ?? 0, this.timeline.newest + (this.timeline.newest - (first?.t ?? 0)) * 0.02 + 1);
+    this.version++;
+  }
+
+  /** The present of the diagram, in ms since the feed began. A file's present is its last line. */
+  now(local: number): number {
+    return this.#offset === null ? this.timeline.newest : Math.max(0, local - this.#offset - DELAY_MS);
+  }
+
+  /** The rows that have something to show between two times, from top to bottom. */
+  seenRows(begin: number, end: number): readonly Row[] {
+    return this.rows.filter((row) => row.isSeen(begin, end));
+  }
+
+  /** @throws FilterError for a filter that makes no sense */
+  filterBy(text: string): void {
+    this.timeline.filterBy(filterOf(text));
+    this.version++;
+  }
+
+  fold(folds: boolean): void {
+    this.#rows = new Rows(folds);
+    for (const lane of this.timeline.lanes) this.#rows.add(lane);
+    this.version++;
+  }
+
+  clear(): void {
+    this.timeline.clear();
+    this.totals.clear();
+    this.#rows = new Rows(this.folds);
+    this.dropped = 0;
+    this.version++;
+  }
+
+  #sampled(at: number, peers: readonly InspectedPeer[]): void {
+    const now = new Set(peers.map(({ c }) => c));
+    for (const { c } of this.peers) if (!now.has(c)) this.timeline.lost(c, at);
+    for (const { c, name } of peers) this.timeline.nameConnection(c, name);
+    if (peers.length > 0) this.totals.sample(at, peers);
+    this.peers = peers;
+  }
+
+  /** Places new lanes, which are the last ones, and removes forgotten ones. */
+  #place(): void {
+    const { lanes } = this.timeline;
+    let first = lanes.length;
+    while (first > 0 && lanes[first - 1]?.row === null) first--;
+    for (const lane of lanes.slice(first)) this.#rows.add(lane);
+    this.#rows.forget();
+  }
+
+  /** Keeps the least delay of all batches as the offset between the clocks. */
+  #follow(at: number, local: number): void {
+    this.#offset = Math.min((this.#offset ?? Infinity) + DRIFT_MS, local - at);
+  }
+}

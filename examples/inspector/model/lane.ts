@@ -1,0 +1,94 @@
+import type { Marble } from './marble.js';
+import type { Row } from './rows.js';
+
+/** How a stream ended: both sides ended it, a side reset it, or its connection was lost. */
+export type LaneEnd = 'ended' | 'reset' | 'lost';
+
+/** A stream, or a connection, and its marbles from the oldest to the newest. */
+export class Lane {
+  readonly marbles: Marble[] = [];
+  name = '';
+  /** When it ended; `Infinity` while it goes on. */
+  endedAt = Infinity;
+  end: LaneEnd | null = null;
+  /** The code of the reset that ended it. */
+  code: number | null = null;
+  /** How many marbles the filter shows. */
+  matching = 0;
+  /** Where the diagram shows it; `null` until it is placed. */
+  row: Row | null = null;
+  /** When the first side ended; from then on the line is thin. */
+  halfEndedAt = Infinity;
+  readonly bytes = { dialer: 0, acceptor: 0 };
+  #dialerEnded = false;
+  #acceptorEnded = false;
+
+  /** @param stream the id of the stream; `null` for the lane of the connection */
+  constructor(
+    readonly c: number,
+    readonly stream: number | null,
+    readonly openedAt: number,
+  ) {}
+
+  /** `#17 search`, or the name of the connection. */
+  get title(): string {
+    if (this.stream === null) return this.name === '' ? `connection ${this.c}` : this.name;
+    return this.name === '' ? `#${this.stream}` : `#${this.stream} ${this.name}`;
+  }
+
+  get isConnection(): boolean {
+    return this.stream === null;
+  }
+
+  /** Whether nothing of an ended stream is left. */
+  get isForgotten(): boolean {
+    return this.marbles.length === 0 && !this.isConnection && this.end !== null;
+  }
+
+  add(marble: Marble): void {
+    this.marbles.push(marble);
+    this.bytes[marble.ofDialer ? 'dialer' : 'acceptor'] += marble.bytes;
+    if (this.isConnection) return;
+    if (marble.kind === 'reset') this.close('reset', marble.t, codeOf(marble));
+    else if (marble.ends) this.#ended(marble);
+  }
+
+  /** Ends the lane, unless it has ended. */
+  close(end: LaneEnd, at: number, code: number | null = null): void {
+    if (this.end !== null) return;
+    this.end = end;
+    this.endedAt = at;
+    this.code = code;
+  }
+
+  /** Forgets the marbles before a time. Returns how many. */
+  forgetBefore(t: number): number {
+    const count = firstAtOrAfter(this.marbles, t);
+    for (const { matches } of this.marbles.splice(0, count)) if (matches) this.matching--;
+    return count;
+  }
+
+  #ended(marble: Marble): void {
+    if (marble.ofDialer) this.#dialerEnded = true;
+    else this.#acceptorEnded = true;
+    this.halfEndedAt = Math.min(this.halfEndedAt, marble.t);
+    if (this.#dialerEnded && this.#acceptorEnded) this.close('ended', marble.t);
+  }
+}
+
+/** The index of the first marble at a time or after it. */
+export function firstAtOrAfter(marbles: readonly Marble[], t: number): number {
+  let low = 0;
+  let high = marbles.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((marbles[middle]?.t ?? Infinity) < t) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function codeOf(marble: Marble): number | null {
+  const code = marble.line.f?.['code'];
+  return typeof code === 'number' ? code : null;
+}

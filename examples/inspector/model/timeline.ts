@@ -1,0 +1,134 @@
+import { Lane } from './lane.js';
+import { Marble } from './marble.js';
+import { everything } from './filter.js';
+import type { Filter } from './filter.js';
+import type { InspectorLine } from 'rxmux/inspect';
+
+/** How much a timeline keeps. */
+export interface Bounds {
+  readonly ageMs: number;
+  readonly marbles: number;
+}
+
+export const BOUNDS: Bounds = { ageMs: 600_000, marbles: 200_000 };
+/** It forgets in steps, because each step looks at every lane. */
+const FORGETS_EVERY_MS = 1_000;
+
+/** The lanes of every connection, built up line by line. */
+export class Timeline {
+  /** The lanes of streams and connections, in the order of their first marble. */
+  lanes: Lane[] = [];
+  /** The time of the newest line. */
+  newest = 0;
+  count = 0;
+  /** How many lines were forgotten because there are too many. */
+  forgotten = 0;
+  #filter: Filter = everything;
+  #known = new Map<string, Lane>();
+  readonly #pings = new Map<string, Marble>();
+  #forgetAt = FORGETS_EVERY_MS;
+
+  constructor(private readonly bounds: Bounds = BOUNDS) {}
+
+  get oldest(): number {
+    return Math.max(0, this.newest - this.bounds.ageMs);
+  }
+
+  /** Adds a line. Returns its marble. */
+  add(line: InspectorLine): Marble {
+    const lane = this.#laneOf(line);
+    if (line.n !== undefined && line.n !== '') lane.name = line.n;
+    const marble = new Marble(line, lane);
+    lane.add(marble);
+    if (lane.isConnection) this.#pair(marble);
+    this.#judge(marble);
+    this.count++;
+    this.newest = Math.max(this.newest, line.t);
+    if (this.newest >= this.#forgetAt || this.count > this.bounds.marbles * 1.1) this.#forget();
+    return marble;
+  }
+
+  /** Ends the lanes of a connection. */
+  lost(c: number, at: number): void {
+    for (const lane of this.#known.values()) if (lane.c === c) lane.close('lost', at);
+  }
+
+  nameConnection(c: number, name: string): void {
+    const lane = this.#known.get(`${c}`);
+    if (lane !== undefined) lane.name = name;
+  }
+
+  filterBy(filter: Filter): void {
+    this.#filter = filter;
+    for (const lane of this.lanes) {
+      lane.matching = 0;
+      for (const marble of lane.marbles) this.#judge(marble);
+    }
+  }
+
+  clear(): void {
+    this.lanes = [];
+    this.#known.clear();
+    this.#pings.clear();
+    this.count = 0;
+    this.forgotten = 0;
+  }
+
+  #judge(marble: Marble): void {
+    marble.matches = this.#filter(marble);
+    if (marble.matches) marble.lane.matching++;
+  }
+
+  /** Late frames of an ended stream belong to its lane: a socket uses each stream id once. */
+  #laneOf({ c, t, f }: InspectorLine): Lane {
+    const stream = typeof f?.['stream'] === 'number' ? f['stream'] : null;
+    const key = stream === null ? `${c}` : `${c}:${stream}`;
+    const known = this.#known.get(key);
+    if (known !== undefined) return known;
+    if (stream !== null && !this.#known.has(`${c}`)) this.#begin(`${c}`, new Lane(c, null, t));
+    return this.#begin(key, new Lane(c, stream, t));
+  }
+
+  #begin(key: string, lane: Lane): Lane {
+    this.#known.set(key, lane);
+    this.lanes.push(lane);
+    return lane;
+  }
+
+  #pair(marble: Marble): void {
+    const nonce = marble.line.f?.['nonce'];
+    if (marble.kind === 'ping') this.#pings.set(pingKey(marble.lane.c, marble.ofDialer, nonce), marble);
+    if (marble.kind !== 'pong') return;
+    const key = pingKey(marble.lane.c, !marble.ofDialer, nonce);
+    const ping = this.#pings.get(key);
+    if (ping === undefined) return;
+    this.#pings.delete(key);
+    marble.roundTrip = marble.t - ping.t;
+    ping.roundTrip = marble.roundTrip;
+  }
+
+  /** Forgets what is too old, and then what is too much. */
+  #forget(): void {
+    this.#forgetAt = this.newest + FORGETS_EVERY_MS;
+    this.#forgetBefore(this.oldest);
+    const surplus = this.count - this.bounds.marbles;
+    if (surplus <= 0) return;
+    const times = this.lanes.flatMap(({ marbles }) => marbles.map(({ t }) => t)).sort((a, b) => a - b);
+    this.forgotten += this.#forgetBefore(times[surplus] ?? Infinity);
+  }
+
+  #forgetBefore(t: number): number {
+    let forgotten = 0;
+    for (const lane of this.lanes) forgotten += lane.forgetBefore(t);
+    if (forgotten === 0) return 0;
+    this.count -= forgotten;
+    this.lanes = this.lanes.filter((lane) => !lane.isForgotten);
+    for (const [key, lane] of this.#known) if (lane.isForgotten) this.#known.delete(key);
+    for (const [key, ping] of this.#pings) if (ping.t < t) this.#pings.delete(key);
+    return forgotten;
+  }
+}
+
+function pingKey(c: number, ofDialer: boolean, nonce: unknown): string {
+  return `${c}${ofDialer ? '>' : '<'}${String(nonce)}`;
+}

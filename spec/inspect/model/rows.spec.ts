@@ -1,0 +1,54 @@
+import { describe, expect, it } from '@jest/globals';
+import { Rows } from '../../../examples/inspector/model/rows.js';
+import { line, request, timelineOf } from './lines.js';
+import type { InspectorLine } from '../../../src/inspect.js';
+
+function rowsOf(folds: boolean, ...lines: readonly InspectorLine[]): Rows {
+  const rows = new Rows(folds);
+  for (const lane of timelineOf(...lines).lanes) rows.add(lane);
+  return rows;
+}
+
+function titles(rows: Rows): string[][] {
+  return rows.all.map(({ lanes }) => lanes.map(({ title }) => title));
+}
+
+const THREE = [...request(0, 1, 10, { n: 'a' }), ...request(5, 3, 20, { n: 'b' }), ...request(1_000, 5, 1_010, { n: 'b' })];
+
+describe('rows', () => {
+  it('Each lane has a row of its own while rows do not fold', () => {
+    expect(titles(rowsOf(false, ...THREE))).toEqual([['connection 1'], ['#1 a'], ['#3 b'], ['#5 b']]);
+  });
+
+  it('A folded row takes the next stream of its name once a stream has ended', () => {
+    expect(titles(rowsOf(true, ...THREE))).toEqual([['connection 1'], ['#1 a'], ['#3 b', '#5 b']]);
+  });
+
+  it('A stream takes any free row, and none whose stream goes on or has only just ended', () => {
+    const lines = [line(0, '>', { type: 'open', stream: 1 }), ...request(0, 3, 900), ...request(0, 5, 10), ...request(1_000, 7, 1_001)];
+    expect(titles(rowsOf(true, ...lines))).toEqual([['connection 1'], ['#1'], ['#3'], ['#5', '#7']]);
+  });
+
+  it('Each connection has its rows together', () => {
+    const lines = [
+      line(0, '>', { type: 'open', stream: 1 }),
+      line(1, '>', { type: 'open', stream: 1 }, { c: 2 }),
+      line(2, '>', { type: 'open', stream: 3 }),
+    ];
+    expect(titles(rowsOf(true, ...lines))).toEqual([['connection 1'], ['#1'], ['#3'], ['connection 2'], ['#1']]);
+  });
+
+  it('A row is seen while one of its lanes goes on and has marbles that match', () => {
+    const [, row] = rowsOf(true, ...request(100, 1, 200)).all;
+    expect([row?.isSeen(0, 99), row?.isSeen(0, 100), row?.isSeen(150, 160), row?.isSeen(201, 300)]).toEqual([false, true, true, false]);
+    for (const lane of row?.lanes ?? []) lane.matching = 0;
+    expect(row?.isSeen(150, 160)).toBe(false);
+  });
+
+  it('Rows drop forgotten lanes, and the rows that become empty', () => {
+    const rows = rowsOf(true, ...THREE);
+    for (const { lanes } of rows.all) for (const lane of lanes) if (lane.openedAt < 100) lane.forgetBefore(100);
+    rows.forget();
+    expect(titles(rows)).toEqual([['connection 1'], ['#5 b']]);
+  });
+});
