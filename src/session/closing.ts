@@ -112,7 +112,7 @@ export class Closing {
     const { session } = this;
     this.#phase = 'flushing';
     this.#timer.unsubscribe();
-    for (const stream of session.streams.values()) stream.seal();
+    for (const stream of session.streams.values()) stream.advance('seal');
     session.hold.stop();
     session.reading.readToEnd();
     session.watchdog.watchClosing();

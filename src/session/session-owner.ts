@@ -1,8 +1,8 @@
 import type { SocketClose } from '../transport/transport.js';
 import type { CloseReason } from '../wire/close-reason.js';
-import type { Message } from '../wire/codec.js';
 import type { Frame, FrameDirection } from '../wire/frame.js';
 import type { ResetCode } from '../wire/reset-code.js';
+import type { LeavingFrames } from './streams/departures.js';
 import type { StreamOwner } from './streams/live-stream-host.js';
 import type { Session } from './session.js';
 
@@ -14,11 +14,9 @@ export interface Loss {
 }
 
 /** The owner of sessions. A session reports events to its owner that concern more than one stream. */
-export interface SessionOwner extends StreamOwner {
-  /** The session is about to encode a frame, or has decoded it from a message of `bytes`. */
-  observed(session: Session, direction: FrameDirection, frame: Frame, bytes: number): void;
-  /** The session has encoded a frame, and is about to write its message. */
-  encoded(session: Session, frame: Frame, message: Message): void;
+export interface SessionOwner extends StreamOwner, LeavingFrames {
+  /** The connection of this number is about to encode a frame, or has decoded it from a message of `bytes`. */
+  observed(connection: number, direction: FrameDirection, frame: Frame, bytes: number): void;
   /** The remote has answered a ping after `rttMs`. */
   answered(rttMs: number): void;
   /** The last open stream of a socket has ended. */

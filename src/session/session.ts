@@ -9,9 +9,8 @@ import { abnormalClose } from '../transport/transport.js';
 import type { Transport } from '../transport/transport.js';
 import { CloseCode } from '../wire/close-reason.js';
 import type { Codec, Message } from '../wire/codec.js';
-import { StreamIdsExhaustedError } from '../wire/stream-errors.js';
 import { ConnectionFault } from '../wire/fault.js';
-import type { CompleteFrame, Frame } from '../wire/frame.js';
+import type { CompleteFrame } from '../wire/frame.js';
 import { isSmall, slicerToSend } from '../wire/fragment.js';
 import { encodedLength } from '../wire/length.js';
 import { encodedPartOf } from '../wire/outgoing.js';
@@ -111,10 +110,8 @@ export class Session {
 
   /** Opens a stream of this side. The caller must send its open before it opens another stream. */
   open(isNotification = false): LiveStream {
-    if (this.streams.exhausted)
-      throw new StreamIdsExhaustedError('expected a free stream id, got none: this connection has used all of them');
-    const stream = new LiveStream(this, this.streams.nextId, true, isNotification);
-    this.streams.add(stream);
+    const stream = new LiveStream(this, this.streams.takeId(), true, isNotification);
+    this.streams.set(stream.id, stream);
     this.owner.tally.opened++;
     return stream;
   }
@@ -201,21 +198,6 @@ export class Session {
     this.#departures.unsendable(frame, error);
   }
 
-  /** The outbound pipeline is about to encode a frame. */
-  leaves(frame: Frame): void {
-    this.owner.observed(this, 'tx', frame, 0);
-  }
-
-  /** The outbound pipeline has encoded a frame. */
-  encoded(frame: Frame, message: Message): void {
-    this.owner.encoded(this, frame, message);
-  }
-
-  /** The socket has accepted a ping. */
-  pinged(nonce: string): void {
-    this.control.pinged(nonce);
-  }
-
   /** Answers a ping. */
   pong(nonce: string | null): void {
     try {
@@ -228,13 +210,6 @@ export class Session {
   /** Shows the remote that this side lives. */
   signOfLife(): void {
     this.control.probe();
-  }
-
-  /** Writes a message to the socket. The remote may answer before this returns. */
-  write(message: Message): void {
-    this.owner.tally.sentFrames++;
-    this.transport.send(message);
-    this.watchdog.sent(message);
   }
 
   /** Ends the connection because of `error`. */
@@ -268,11 +243,8 @@ export class Session {
   }
 
   #outbound(): Observable<unknown> {
-    return this.scheduler.slices$.pipe(
-      mapPresent((slice) => this.#departures.begin(slice)),
-      encode(this.codec),
-      mapPresent((message) => this.#departures.complete(message)),
-    );
+    const { begin, complete } = this.#departures;
+    return this.scheduler.slices$.pipe(mapPresent(begin), encode(this.codec), mapPresent(complete));
   }
 
   /** Returns a message to read, or `null` once the connection has failed. */
@@ -294,7 +266,7 @@ export class Session {
 
   /** Returns the frame for its stream, or `null` to drop the frame. */
   #arrived(frame: CompleteFrame): CompleteFrame | null {
-    this.owner.observed(this, 'rx', frame, this.#messageBytes);
+    this.owner.observed(this.number, 'rx', frame, this.#messageBytes);
     // The observer may have ended the connection.
     if (this.isOver) return null;
     const admitted = this.admission.admit(frame);

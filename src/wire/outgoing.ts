@@ -86,12 +86,12 @@ export function encodeFrame(frame: Frame, codec: Codec): Message {
 
 /** {@link encodeFrame} for many frames of one codec, which is inspected once. */
 export function frameEncoder(codec: Codec): (frame: Frame) => Message {
-  const encodeAround = joins(codec)
-    ? (frame: Frame, encoded: Message) => codec.encodeWith(frame, encoded)
-    : (frame: Frame, encoded: Message) => codec.encode({ ...frame, payload: codec.decodePayload(encoded, OWN) });
+  const joining = joins(codec) ? codec : null;
   return (frame) => {
     const encoded = OutgoingFrame.encodedBy(codec, frame);
-    return checkedMessage(codec, encoded === null ? codec.encode(frame) : encodeAround(frame, encoded));
+    if (encoded === null) return checkedMessage(codec, codec.encode(frame));
+    if (joining !== null) return checkedMessage(codec, joining.encodeWith(frame, encoded));
+    return checkedMessage(codec, codec.encode({ ...frame, payload: codec.decodePayload(encoded, OWN) }));
   };
 }
 

@@ -263,14 +263,14 @@ export class PeerCore implements SessionOwner, AnswerHost {
     this.incoming.receive(live, open);
   }
 
-  observed(session: Session, direction: FrameDirection, frame: Frame, bytes: number): void {
-    if (logger.isEnabledFor('debug')) this.#frameLog.frame(this.label, session.number, direction, frame);
+  observed(connection: number, direction: FrameDirection, frame: Frame, bytes: number): void {
+    if (logger.isEnabledFor('debug')) this.#frameLog.frame(this.label, connection, direction, frame);
     this.hooks.observed(direction, frame);
-    if (direction === 'rx' && !this.hooks.sizedFrames.empty) this.#sized(session, direction, frame, bytes);
+    if (direction === 'rx' && !this.hooks.sizedFrames.empty) this.#sized(connection, direction, frame, bytes);
   }
 
-  encoded(session: Session, frame: Frame, message: Message): void {
-    if (!this.hooks.sizedFrames.empty) this.#sized(session, 'tx', frame, encodedLength(message));
+  encoded(connection: number, frame: Frame, message: Message): void {
+    if (!this.hooks.sizedFrames.empty) this.#sized(connection, 'tx', frame, encodedLength(message));
   }
 
   idle(session: Session): void {
@@ -323,8 +323,8 @@ export class PeerCore implements SessionOwner, AnswerHost {
     loss.follow();
   }
 
-  #sized({ number }: Session, direction: FrameDirection, frame: Frame, bytes: number): void {
-    this.hooks.sized({ direction, frame, connection: number, at: steadyNow(), bytes });
+  #sized(connection: number, direction: FrameDirection, frame: Frame, bytes: number): void {
+    this.hooks.sized({ direction, frame, connection, at: steadyNow(), bytes });
   }
 
   /** Moves unsent notifications to the next socket if one is expected. Otherwise they fail. */

@@ -1,5 +1,4 @@
 import type { Codec, Message } from '../../wire/codec.js';
-import type { Frame } from '../../wire/frame.js';
 import { OutgoingFrame } from '../../wire/outgoing.js';
 import type { ResetCode } from '../../wire/reset-code.js';
 import { fittingReason } from '../base/reason.js';
@@ -20,15 +19,12 @@ export class ControlFrames {
     encodedPayload: Message | null = null,
   ): OutgoingFrame {
     const frame = { type: 'reset', stream, code };
-    return new OutgoingFrame({ ...frame, reason: this.#fitting(reason, frame, encodedPayload), payload }, encodedPayload, this.codec);
+    const fitting = fittingReason(reason, frame, encodedPayload, this.maxFrameBytes, this.codec);
+    return new OutgoingFrame({ ...frame, reason: fitting, payload }, encodedPayload, this.codec);
   }
 
   goaway(code: ResetCode, lastStream: number, reason: string): OutgoingFrame {
     const frame = { type: 'goaway', code, last_stream: lastStream };
-    return new OutgoingFrame({ ...frame, reason: this.#fitting(reason, frame, null) }, null);
-  }
-
-  #fitting(reason: string, frame: Frame, encodedPayload: Message | null): string | null {
-    return fittingReason(reason, frame, encodedPayload, this.maxFrameBytes, this.codec);
+    return new OutgoingFrame({ ...frame, reason: fittingReason(reason, frame, null, this.maxFrameBytes, this.codec) }, null);
   }
 }

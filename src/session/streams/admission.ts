@@ -106,7 +106,7 @@ export class Admission implements Sinks<CompleteFrame | StreamFault> {
     const isLate = host.control.goaway.refuses(id);
     const refusal = isLate ? 'this side is going away' : this.#refusal();
     if (refusal === null) {
-      host.streams.add(new LiveStream(host, id, false));
+      host.streams.set(id, new LiveStream(host, id, false));
       return frame;
     }
     host.owner.tally.ended({ how: 'reset', by: 'library', code: ResetCode.REFUSED, reason: refusal, payload: null });

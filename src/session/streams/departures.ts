@@ -1,4 +1,5 @@
 import { log } from '../../logger.js';
+import type { Transport } from '../../transport/transport.js';
 import type { Message } from '../../wire/codec.js';
 import type { Frame } from '../../wire/frame.js';
 import { encodedPartOf } from '../../wire/outgoing.js';
@@ -7,22 +8,34 @@ import type { ControlFrames } from '../send/control-frames.js';
 import type { ControlReplies } from '../send/control-replies.js';
 import type { Scheduler } from '../send/scheduler.js';
 import type { LiveStream } from './live-stream.js';
+import type { StreamOwner } from './live-stream-host.js';
 import type { StreamTable } from './stream-table.js';
+
+/** Sees the frames that leave. */
+export interface LeavingFrames {
+  /** The connection of this number is about to encode a frame. */
+  observed(connection: number, direction: 'tx', frame: Frame, bytes: number): void;
+  /** The connection has encoded a frame, and is about to write its message. */
+  encoded(connection: number, frame: Frame, message: Message): void;
+}
 
 /** The parts of a session that departures use. */
 export interface DepartureHost {
+  readonly number: number;
+  readonly transport: Pick<Transport, 'send'>;
   readonly streams: StreamTable;
   readonly scheduler: Pick<Scheduler, 'add' | 'backlog'>;
   readonly replies: ControlReplies;
   readonly frames: ControlFrames;
-  /** The pipeline is about to encode a frame. */
-  leaves(frame: Frame): void;
-  /** The pipeline has encoded a frame. */
-  encoded(frame: Frame, message: Message): void;
-  /** Writes a message to the socket. */
-  write(message: Message): void;
-  /** The socket has accepted a ping. */
-  pinged(nonce: string): void;
+  readonly owner: LeavingFrames & Pick<StreamOwner, 'tally'>;
+  readonly control: {
+    /** The socket has accepted a ping. */
+    pinged(nonce: string): void;
+  };
+  readonly watchdog: {
+    /** The socket has accepted a message. */
+    sent(message: Message): void;
+  };
   /** Ends the connection. */
   fail(error: unknown): void;
 }
@@ -40,35 +53,37 @@ export class Departures {
   constructor(private readonly host: DepartureHost) {}
 
   /** Returns the slice, or `null` if the remote does not need it. */
-  begin(slice: Frame): Frame | null {
-    const stream = this.host.streams.get(slice.stream ?? 0);
+  readonly begin = (slice: Frame): Frame | null => {
+    // The other frames belong to no live stream: a stream leaves the table before its reset is queued.
+    const stream = slice.type === 'open' || slice.type === 'data' ? this.host.streams.get(Number(slice.stream)) : undefined;
     if (slice.type === 'open') stream?.advance('leave');
     if (this.#isForRemote(slice)) {
-      this.host.leaves(slice);
+      this.host.owner.observed(this.host.number, 'tx', slice, 0);
       this.#slice = slice;
       this.#stream = stream;
       return slice;
     }
-    this.host.replies.sent(slice);
     this.#resetLeaving(slice);
     return null;
-  }
+  };
 
-  /** Writes the message of the slice. */
-  complete(message: Message): null {
-    if (this.#slice !== null) this.host.encoded(this.#slice, message);
+  /** Writes the message of the slice. The remote may answer before this returns. */
+  readonly complete = (message: Message): null => {
+    const { owner, number, transport, watchdog, control } = this.host;
+    if (this.#slice !== null) owner.encoded(number, this.#slice, message);
     const [slice, stream] = [this.#slice, this.#stream];
     this.#clear();
     // The codec or an observer ended the connection, and the goaway went ahead of this slice.
     if (slice === null) return null;
-    this.host.replies.sent(slice);
     // Advance the state first: a socket may deliver the answer within `send`.
     const isEnd = this.#leaving(slice, stream);
-    this.host.write(message);
-    if (slice.type === 'ping') this.host.pinged(String(slice.nonce));
+    owner.tally.sentFrames++;
+    transport.send(message);
+    watchdog.sent(message);
+    if (slice.type === 'ping') control.pinged(String(slice.nonce));
     if (isEnd) stream?.release();
     return null;
-  }
+  };
 
   /** The pipeline failed on its slice, or after it had written the slice. */
   fail(error: unknown): void {
@@ -115,15 +130,16 @@ export class Departures {
 
   /** The pipeline is about to write a slice. Returns whether the slice ends its stream. */
   #leaving(slice: Frame, stream: LiveStream | undefined): boolean {
-    if (slice.type === 'reset') {
-      this.#resetLeaving(slice);
-      return false;
-    }
     if (slice.type === 'open') this.host.streams.opened(Number(slice.stream));
-    return stream?.leaving(slice) === true;
+    if (slice.type === 'open' || slice.type === 'data') return stream?.leaving(slice) === true;
+    if (slice.type === 'reset') this.#resetLeaving(slice);
+    else this.host.replies.sent(slice);
+    return false;
   }
 
-  #resetLeaving({ stream, more }: Frame): void {
-    if (more !== true) this.host.streams.resetWritten(stream ?? 0);
+  /** A reset is about to be written, or the remote does not need it. */
+  #resetLeaving(slice: Frame): void {
+    this.host.replies.sent(slice);
+    if (slice.more !== true) this.host.streams.resetWritten(slice.stream ?? 0);
   }
 }

@@ -46,15 +46,10 @@ export class LiveStream extends EndingStream implements StreamLine, Sink<Complet
 
   send(frame: OutgoingFrame): void {
     if (this.sealed) return;
-    if (frame.end) this.seal();
+    if (frame.end) this.advance('seal');
     frame.stream = this.id;
     if (this.isNotification) this.host.notifying(this, frame);
     this.host.scheduler.add(frame);
-  }
-
-  /** Accepts no more frames; queued frames still leave. */
-  seal(): void {
-    this.advance('seal');
   }
 
   /** The pipeline is about to write a frame or slice of this stream. Returns whether it ends the stream; if so, {@link release} follows. */

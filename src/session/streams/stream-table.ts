@@ -1,5 +1,6 @@
 import type { Share } from '../base/share.js';
 import { LazyMap } from '../../wire/lazy.js';
+import { StreamIdsExhaustedError } from '../../wire/stream-errors.js';
 import type { LiveStream } from './live-stream.js';
 import { StreamSlot } from './stream-slot.js';
 import { StreamMap } from './stream-map.js';
@@ -45,9 +46,16 @@ export class StreamTable extends StreamMap<LiveStream> {
     return id <= this.#highestSent;
   }
 
-  add(stream: LiveStream): void {
-    this.set(stream.id, stream);
-    if (stream.local) this.#nextId += 2;
+  /**
+   * Takes {@link nextId} for a stream of this side.
+   *
+   * @throws StreamIdsExhaustedError if none is left
+   */
+  takeId(): number {
+    if (this.exhausted) throw new StreamIdsExhaustedError('expected a free stream id, got none: this connection has used all of them');
+    const id = this.#nextId;
+    this.#nextId += 2;
+    return id;
   }
 
   /** The open of this side's stream `id` has left, or its first slice. */
@@ -75,8 +83,10 @@ export class StreamTable extends StreamMap<LiveStream> {
   }
 
   resetWritten(id: number): void {
-    this.#resets.get(id)?.resetWritten();
+    const slot = this.#resets.get(id);
+    if (slot === undefined) return;
     this.#resets.delete(id);
+    slot.resetWritten();
   }
 
   /** Releases the places of all queued resets, because no reset will be written any more. */

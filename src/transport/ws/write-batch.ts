@@ -46,6 +46,8 @@ export class WriteBatch {
    * more.
    */
   #isLone = false;
+  /** Whether ASCII messages may be written as text, a character for each byte. A stream of another class may ignore the encoding. */
+  readonly #writesText: boolean;
 
   /**
    * @param socket says whether it may still send
@@ -57,7 +59,9 @@ export class WriteBatch {
     private readonly socket: Pick<Transport, 'writable'>,
     private readonly masked: boolean,
     private readonly written: () => void,
-  ) {}
+  ) {
+    this.#writesText = !masked && stream instanceof Socket;
+  }
 
   /** Bytes of the messages that are not written to the stream yet. */
   get bytes(): number {
@@ -106,22 +110,14 @@ export class WriteBatch {
   /** Writes all waiting messages. */
   flush(): void {
     if (this.#messages.length === 0) return;
-    const text = this.#framedAsText();
+    const text = this.#writesText && this.#length <= MOST_TEXT_LENGTH ? textOf(this.#messages) : null;
+    if (text !== null) this.#writtenHeaderBytes += text.length - this.#length;
     const framed = text ?? this.#framed();
     this.#messages.length = this.#length = this.#measured = this.#bytes = 0;
     this.#writtenBytes += framed.length;
     if (!this.socket.writable) return;
     if (text === null) this.stream.write(framed, this.written);
     else this.stream.write(text, 'latin1', this.written);
-  }
-
-  /** {@link #framed} as text, a character for each byte. `null` for messages that this does not suit. */
-  #framedAsText(): string | null {
-    // A stream of another class may ignore the encoding.
-    if (this.masked || this.#length > MOST_TEXT_LENGTH || !(this.stream instanceof Socket)) return null;
-    const text = textOf(this.#messages);
-    if (text !== null) this.#writtenHeaderBytes += text.length - this.#length;
-    return text;
   }
 
   /** Encodes the messages one after the other as WebSocket frames, one frame each (RFC 6455 §5.2). */
