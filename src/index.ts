@@ -66,7 +66,7 @@ export type { WithFrame } from './operators/of-type.js';
 export { assemble } from './operators/assemble.js';
 export { decode } from './operators/decode.js';
 export { demultiplex } from './operators/demultiplex.js';
-export type { Routed, Sink, Sinks } from './operators/demultiplex.js';
+export type { Routed, Sink, Sinks } from './operators/route.js';
 export { encode } from './operators/encode.js';
 export { fragment } from './operators/fragment.js';
 export type { SliceQueue } from './operators/fragment.js';

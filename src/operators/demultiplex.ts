@@ -2,29 +2,12 @@ import { Observable, Subject } from 'rxjs';
 import type { GroupedObservable, OperatorFunction } from 'rxjs';
 import { StreamFault } from '../wire/fault.js';
 import type { Frame } from '../wire/frame.js';
-import { mapPresent } from '../rx/map-present.js';
 import { Relay } from '../rx/relay.js';
-
-/** A value that belongs to a stream; `null` means the connection, which is stream 0 of the table. */
-export interface Routed {
-  /** The id of the stream. */
-  readonly stream?: number | null | undefined;
-}
+import { route } from './route.js';
+import type { Routed, Sink, Sinks } from './route.js';
 
 /** The values that {@link demultiplex} groups: frames, and the faults that `assemble` emits among them. */
 type Grouped = Frame | StreamFault;
-
-/** Takes the values of one stream. An error that it throws ends the pipeline. */
-export interface Sink<T> {
-  /** Takes the next value. */
-  next(value: T): void;
-}
-
-/** Finds the sink of a stream id; a Map is one. */
-export interface Sinks<T> {
-  /** Returns the sink of an id; `undefined` if there is none. */
-  get(id: number): Sink<T> | undefined;
-}
 
 /**
  * Passes each frame to its stream by one look-up, however many streams there are. Its source must be the frames of one direction of one
@@ -55,14 +38,6 @@ export function demultiplex<T extends Frame | StreamFault>(): OperatorFunction<T
 export function demultiplex<T extends Routed>(sinks: Sinks<T>): OperatorFunction<T, T>;
 export function demultiplex(sinks?: Sinks<Grouped>): OperatorFunction<Grouped, Grouped | GroupedObservable<number, Grouped>> {
   return sinks === undefined ? group : route(sinks);
-}
-
-function route<T extends Routed>(sinks: Sinks<T>): OperatorFunction<T, T> {
-  return mapPresent((value) => {
-    const sink = sinks.get(value.stream ?? 0);
-    sink?.next(value);
-    return sink === undefined ? value : null;
-  });
 }
 
 function group(source: Observable<Grouped>): Observable<GroupedObservable<number, Grouped>> {

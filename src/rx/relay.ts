@@ -17,6 +17,17 @@ export abstract class Relay<T> extends Subscription implements Observer<T> {
     to.add(this);
   }
 
+  /** Whether the end has reached the next subscriber. It has not where that subscriber left before. */
+  protected get hasEnded(): boolean {
+    return this.#isStopped;
+  }
+
+  /** Marks the end for a subclass that delivers it in its own way. Returns `false` if there is nothing to deliver. */
+  protected stop(): boolean {
+    if (this.closed || this.#isStopped) return false;
+    return (this.#isStopped = true);
+  }
+
   /** Takes one value. An error that it throws is the error of the pipeline. */
   protected abstract take(value: T): void;
 
@@ -30,15 +41,13 @@ export abstract class Relay<T> extends Subscription implements Observer<T> {
   }
 
   error(error: unknown): void {
-    if (this.closed || this.#isStopped) return;
-    this.#isStopped = true;
+    if (!this.stop()) return;
     this.to.error(error);
     this.unsubscribe();
   }
 
   complete(): void {
-    if (this.closed || this.#isStopped) return;
-    this.#isStopped = true;
+    if (!this.stop()) return;
     this.to.complete();
     this.unsubscribe();
   }

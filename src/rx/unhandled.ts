@@ -1,4 +1,4 @@
-import { config, throwError } from 'rxjs';
+import { config, Observable } from 'rxjs';
 import type { Observer } from 'rxjs';
 import { log } from '../logger.js';
 import { isPromise } from '../wire/cross-realm.js';
@@ -17,7 +17,10 @@ export interface Handlers<T> {
  */
 export function reportUnhandled(message: string, error: unknown): void {
   if (config.onUnhandledError === null) log('error', message, error);
-  else throwError(() => error).subscribe();
+  else
+    new Observable((subscriber) => {
+      subscriber.error(error);
+    }).subscribe();
 }
 
 /** Calls the `next` of an observer. No closure is made, because every value passes here. */

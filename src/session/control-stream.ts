@@ -1,4 +1,4 @@
-import type { Sink } from '../operators/demultiplex.js';
+import type { Sink } from '../operators/route.js';
 import { steadyNow } from '../transport/steady-clock.js';
 import type { CloseReason } from '../wire/close-reason.js';
 import { ConnectionFault } from '../wire/fault.js';

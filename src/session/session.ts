@@ -2,7 +2,7 @@ import type { Observable } from 'rxjs';
 import { log } from '../logger.js';
 import { assemble } from '../operators/assemble.js';
 import { decode } from '../operators/decode.js';
-import { demultiplex } from '../operators/demultiplex.js';
+import { route } from '../operators/route.js';
 import { encode } from '../operators/encode.js';
 import { mapPresent } from '../rx/map-present.js';
 import { abnormalClose } from '../transport/transport.js';
@@ -238,7 +238,7 @@ export class Session {
       decode(this.codec, this.limits),
       mapPresent((frame) => this.#arrived(frame)),
       assemble(this.codec, this.limits, this.reassembly),
-      demultiplex(this.admission),
+      route(this.admission),
     );
   }
 

@@ -1,5 +1,5 @@
-import { EMPTY, filter, fromEvent, map, merge } from 'rxjs';
-import type { Observable } from 'rxjs';
+import { EMPTY, Observable } from 'rxjs';
+import { eventsOf } from './events.js';
 
 /** A reason to check a connection now: the network came back, or the page became visible. */
 export type Resume = 'network' | 'page';
@@ -21,14 +21,18 @@ export function browserConnectivity(): Connectivity {
     get offline() {
       return navigator.onLine === false;
     },
-    resumes$: merge(
-      fromEvent(globalThis, 'online').pipe(map(() => 'network' as const)),
-      typeof document === 'undefined'
-        ? EMPTY
-        : fromEvent(document, 'visibilitychange').pipe(
-            filter(() => document.visibilityState === 'visible'),
-            map(() => 'page' as const),
-          ),
-    ),
+    resumes$: new Observable((subscriber) => {
+      subscriber.add(
+        eventsOf(globalThis, 'online').subscribe(() => {
+          subscriber.next('network');
+        }),
+      );
+      if (typeof document === 'undefined') return;
+      subscriber.add(
+        eventsOf(document, 'visibilitychange').subscribe(() => {
+          if (document.visibilityState === 'visible') subscriber.next('page');
+        }),
+      );
+    }),
   };
 }

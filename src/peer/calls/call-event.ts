@@ -1,6 +1,8 @@
-import { AsyncSubject } from 'rxjs';
-import type { Observable } from 'rxjs';
+import { Observable } from 'rxjs';
+import type { Subscriber } from 'rxjs';
 import type { CloseCause } from '../../session/base/close-cause.js';
+import { completeGuarded } from '../../rx/guard.js';
+import { HookList } from '../../rx/hook-list.js';
 import { steadyNow } from '../../transport/steady-clock.js';
 import type { StreamCore } from '../stream/stream-core.js';
 import type { Stream } from '../stream/stream.js';
@@ -27,12 +29,22 @@ export interface CallEnd {
 
 /** Makes the event of a stream that is being opened. */
 export function callEvent(stream: StreamCore, isNotification: boolean): CallEvent {
-  const end$ = new AsyncSubject<CallEnd>();
+  const waiting = new HookList<Subscriber<CallEnd>>();
+  let end: CallEnd | null = null;
   const ended = (cause: CloseCause): void => {
-    end$.next({ at: steadyNow(), cause });
-    end$.complete();
+    end = { at: steadyNow(), cause };
+    for (const subscriber of waiting) subscriber.next(end);
+    for (const subscriber of waiting) completeGuarded('a subscriber of end$', subscriber);
   };
   if (stream.cause === null) stream.extras.whenGone(ended);
   else ended(stream.cause);
-  return { stream: stream.facade, at: steadyNow(), isNotification, end$: end$.asObservable() };
+  const end$ = new Observable<CallEnd>((subscriber) => {
+    if (end === null) {
+      subscriber.add(waiting.add(subscriber));
+      return;
+    }
+    subscriber.next(end);
+    subscriber.complete();
+  });
+  return { stream: stream.facade, at: steadyNow(), isNotification, end$ };
 }

@@ -1,5 +1,4 @@
-import type { Observable } from 'rxjs';
-import { defer, filter, fromEvent, merge, NEVER } from 'rxjs';
+import { Observable } from 'rxjs';
 import type { Session } from '../../session/session.js';
 import type { Message } from '../../wire/codec.js';
 import type { Metadata } from '../../wire/frame.js';
@@ -7,7 +6,10 @@ import { checkFunction, checkNumber, checkObject } from '../../wire/check.js';
 import { OutgoingFrame } from '../../wire/outgoing.js';
 import { failing } from '../base/caller-frames.js';
 import { feed } from '../stream/feed.js';
+import { eventsOf } from '../../transport/events.js';
+import { both } from '../../rx/both.js';
 import { completeGuarded, guard } from '../../rx/guard.js';
+import { mapPresent } from '../../rx/map-present.js';
 import { GuardedObservable } from '../../rx/guarded-observable.js';
 import { copyMetadata, freezeMetadata, readOnly } from '../base/metadata.js';
 import { checkOverflow } from '../stream/overflow.js';
@@ -145,11 +147,11 @@ export class Calls {
         stream.cancel();
         return undefined;
       }
-      const fed$ = defer(() => {
+      const fed$ = new Observable((fed) => {
         isFed = true;
-        return feed(stream, input, { overflow });
+        return feed(stream, input, { overflow }).subscribe(fed);
       });
-      return merge(stream.facade, fed$).subscribe(subscriber);
+      return both(stream.facade, fed$).subscribe(subscriber);
     });
     return this.#retried(received$, options);
   }
@@ -160,11 +162,13 @@ export class Calls {
     if (retry !== 'safe') checkObject('retry', retry, "false, 'safe' or { count, delay }");
     const { core } = this;
     const signal = signalOf(options);
-    // An abort ends the delay; the next attempt fails with it.
-    const abort$ = signal === undefined ? NEVER : fromEvent(signal, 'abort');
-    const over$ = defer(() => core.status.status$.pipe(filter(isOver)));
     const retried$ = call$.pipe(
-      retrySafely(retry === 'safe' ? {} : retry, abort$, over$, () => core.openSession !== null || core.source.expectsSocket),
+      retrySafely(retry === 'safe' ? {} : retry, {
+        // An abort ends the delay; the next attempt fails with it.
+        hurry$: signal && eventsOf(signal, 'abort'),
+        over$: core.status.status$.pipe(mapPresent((now) => (isOver(now) ? now : null))),
+        mayRetry: () => core.openSession !== null || core.source.expectsSocket,
+      }),
     );
     return new GuardedObservable((subscriber) => retried$.subscribe(subscriber));
   }

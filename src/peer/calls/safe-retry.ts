@@ -1,5 +1,6 @@
-import { defer, endWith, map, merge, Observable, retry, take, throwError, timer } from 'rxjs';
-import type { MonoTypeOperatorFunction, ObservableInput } from 'rxjs';
+import { Observable, Subscription, timer } from 'rxjs';
+import type { MonoTypeOperatorFunction, ObservableInput, Subscriber } from 'rxjs';
+import { Relay } from '../../rx/relay.js';
 import { currentContext } from '../../transport/async-context.js';
 import { isMuxError } from '../../wire/any-error.js';
 import type { AnyMuxError } from '../../wire/any-error.js';
@@ -34,41 +35,117 @@ export const RETRY: Options<Retry, ResolvedRetry> = {
   delay: [checkDelay, (_error, attempt) => timer(fullJitter(attempt))],
 };
 
-/**
- * Subscribes again after an error that is provably safe to retry. `hurry$` ends the delay. The error passes at once when `over$` emits,
- * and when `mayRetry` returns `false`.
- */
-export function retrySafely<T>(
-  options: Retry,
-  hurry$: Observable<unknown>,
-  over$: Observable<unknown>,
-  mayRetry: () => boolean,
-): MonoTypeOperatorFunction<T> {
-  const { count, delay } = readOptions(RETRY, options, 'retry.');
-  const delayed = (error: AnyMuxError, attempt: number): Observable<unknown> =>
-    typeof delay === 'number' ? timer(Math.min(delay, LONGEST_TIMER_MS)) : observableFrom(delay(error, attempt));
+/** Conditions of another attempt, besides its error. */
+export interface RetryConditions {
+  /** Ends the delay. */
+  readonly hurry$?: Observable<unknown> | undefined;
+  /** Ends the delay, and the error of the last attempt passes. */
+  readonly over$?: Observable<unknown> | undefined;
+  /** Whether another attempt makes sense now. If not, the error passes. */
+  readonly mayRetry?: (() => boolean) | undefined;
+}
+
+/** Subscribes again after an error that is provably safe to retry. */
+export function retrySafely<T>(options: Retry, conditions: RetryConditions = {}): MonoTypeOperatorFunction<T> {
+  const resolved = readOptions(RETRY, options, 'retry.');
   return (source) =>
-    defer(() => {
-      // A failed attempt may end in any async context. Start the next attempt in the context of the first.
-      const inContext = currentContext();
-      const attempt$ = new Observable<T>((subscriber) => inContext(() => source.subscribe(subscriber)));
-      return attempt$.pipe(
-        retry({
-          resetOnSuccess: true,
-          delay: (error: unknown, attempt) => {
-            if (!isMuxError(error) || !error.retriable || isDisclaimed(error) || attempt > count || !mayRetry())
-              return throwError(() => error);
-            const givenUp$ = over$.pipe(
-              map(() => {
-                throw error;
-              }),
-            );
-            // Without this, rxjs would complete the whole call when the delay completes.
-            return merge(inContext(() => delayed(error, attempt)).pipe(endWith(null)), hurry$, givenUp$).pipe(take(1));
+    new Observable((subscriber) => {
+      new Attempts(source, subscriber, resolved, conditions).begin();
+    });
+}
+
+/**
+ * The attempts of one call.
+ *
+ * In place of `retry`, with `merge` and `take` for its delay: 1 KB of a page, because they take any input.
+ */
+class Attempts<T> {
+  // A failed attempt may end in any async context. Start the next attempt in the context of the first.
+  readonly #inContext = currentContext();
+  #failures = 0;
+
+  constructor(
+    private readonly source: Observable<T>,
+    private readonly to: Subscriber<T>,
+    private readonly options: ResolvedRetry,
+    private readonly conditions: RetryConditions,
+  ) {}
+
+  begin(): void {
+    this.#inContext(() => this.source.subscribe(new Attempt(this.to, this)));
+  }
+
+  succeeded(): void {
+    this.#failures = 0;
+  }
+
+  failed(error: unknown, attempt: Attempt<T>): void {
+    const { mayRetry } = this.conditions;
+    this.#failures++;
+    const isRetriable = isMuxError(error) && error.retriable && !isDisclaimed(error);
+    if (!isRetriable || this.#failures > this.options.count || mayRetry?.() === false) this.to.error(error);
+    else this.#wait(error, attempt);
+  }
+
+  #wait(error: AnyMuxError, attempt: Attempt<T>): void {
+    const { hurry$, over$ } = this.conditions;
+    const waiting = new Subscription();
+    const fail = (failure: unknown): void => {
+      if (waiting.closed) return;
+      waiting.unsubscribe();
+      this.to.error(failure);
+    };
+    const again = (): void => {
+      if (waiting.closed) return;
+      waiting.unsubscribe();
+      attempt.unsubscribe();
+      this.begin();
+    };
+    const delay$ = this.#inContext(() => this.#delay(error));
+    this.to.add(waiting);
+    waiting.add(delay$.subscribe({ next: again, error: fail, complete: again }));
+    if (!waiting.closed) waiting.add(hurry$?.subscribe({ next: again, error: fail }));
+    if (!waiting.closed)
+      waiting.add(
+        over$?.subscribe({
+          next: () => {
+            fail(error);
           },
+          error: fail,
         }),
       );
-    });
+  }
+
+  #delay(error: AnyMuxError): Observable<unknown> {
+    const { delay } = this.options;
+    return typeof delay === 'number' ? timer(Math.min(delay, LONGEST_TIMER_MS)) : observableFrom(delay(error, this.#failures));
+  }
+}
+
+class Attempt<T> extends Relay<T> {
+  constructor(
+    to: Subscriber<T>,
+    private readonly attempts: Attempts<T>,
+  ) {
+    super(to);
+  }
+
+  protected take(value: T): void {
+    this.attempts.succeeded();
+    this.to.next(value);
+  }
+
+  override error(error: unknown): void {
+    if (!this.stop()) return;
+    try {
+      this.attempts.failed(error, this);
+    } catch (failure) {
+      // The function `delay` has thrown.
+      this.to.error(failure);
+    } finally {
+      this.unsubscribe();
+    }
+  }
 }
 
 function checkDelay(name: string, delay: NonNullable<Retry['delay']>): NonNullable<Retry['delay']> {

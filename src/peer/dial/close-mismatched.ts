@@ -1,5 +1,4 @@
-import { defer, EMPTY, ignoreElements, timeout } from 'rxjs';
-import type { Observable } from 'rxjs';
+import { asyncScheduler, Observable, Subscription } from 'rxjs';
 import { CLOSING_MS } from '../../session/watch/watchdog.js';
 import type { Transport } from '../../transport/transport.js';
 import { CloseCode } from '../../wire/close-reason.js';
@@ -10,18 +9,31 @@ import type { CodecMismatch } from '../../wire/errors.js';
  * Acts on subscription, and completes when the socket has ended.
  */
 export function closeMismatched(transport: Transport, mismatch: CodecMismatch): Observable<never> {
-  return defer(() => {
+  return new Observable((subscriber) => {
+    const reading = new Subscription();
+    let timer = Subscription.EMPTY;
+    const wait = (): void => {
+      timer.unsubscribe();
+      timer = asyncScheduler.schedule(() => {
+        reading.unsubscribe();
+        transport.terminate('closing made no progress');
+        subscriber.complete();
+      }, CLOSING_MS);
+    };
+    subscriber.add(reading);
+    subscriber.add(() => {
+      timer.unsubscribe();
+    });
     transport.close(CloseCode.POLICY, mismatch.message);
     // A socket without a reader never sees the other side's close frame.
-    return transport.messages$;
-  }).pipe(
-    timeout({
-      each: CLOSING_MS,
-      with: () => {
-        transport.terminate('closing made no progress');
-        return EMPTY;
-      },
-    }),
-    ignoreElements(),
-  );
+    reading.add(
+      transport.messages$.subscribe({
+        next: wait,
+        complete: () => {
+          subscriber.complete();
+        },
+      }),
+    );
+    if (!subscriber.closed) wait();
+  });
 }

@@ -1,4 +1,5 @@
-import { concatMap, Observable, TimeoutError } from 'rxjs';
+import { Observable } from 'rxjs';
+import { then } from '../../rx/then.js';
 import { abnormalClose } from '../../transport/transport.js';
 import type { SocketClose, Transport } from '../../transport/transport.js';
 import { CloseCode } from '../../wire/close-reason.js';
@@ -6,7 +7,7 @@ import { isMuxError } from '../../wire/any-error.js';
 import type { AnyMuxError } from '../../wire/any-error.js';
 import { CodecMismatch, ConnectError } from '../../wire/errors.js';
 import type { Attempt } from './attempt.js';
-import { callPerDial, withTimeout } from './call-per-dial.js';
+import { callPerDial, NotInTime, withTimeout } from './call-per-dial.js';
 import { connectError } from './connect-error.js';
 import { messageOf } from '../base/error-serializer.js';
 import type { DialPlan } from './dial-plan.js';
@@ -40,14 +41,14 @@ export function openTransport({ url, open, connectTimeoutMs }: DialPlan, protoco
     const address = String(given);
     return opening(() => open(address, protocol), protocol, address);
   };
-  const transport$ = typeof url === 'function' ? callPerDial(url, attempt).pipe(concatMap(openingAt)) : openingAt(url);
+  const transport$ = typeof url === 'function' ? then(callPerDial(url, attempt), openingAt) : openingAt(url);
   return withTimeout(transport$, connectTimeoutMs);
 }
 
 /** Converts an error of a dial or of its hello into the failure that the peer reports. */
 export function failedDial(error: unknown, what: string, timeoutMs: number): FailedDial {
   if (error instanceof DialError) return error.failure;
-  const reason = error instanceof TimeoutError ? `expected ${what} within ${timeoutMs} ms, got none` : messageOf(error);
+  const reason = error instanceof NotInTime ? `expected ${what} within ${timeoutMs} ms, got none` : messageOf(error);
   const close = abnormalClose(reason);
   if (isMuxError(error)) return { close, status: null, retryAfterMs: null, error };
   return {

@@ -1,4 +1,5 @@
-import { concatMap, Observable } from 'rxjs';
+import { Observable } from 'rxjs';
+import { then } from '../../rx/then.js';
 import type { Session } from '../../session/session.js';
 import { steadyNow } from '../../transport/steady-clock.js';
 import { RefusedError } from '../../wire/stream-errors.js';
@@ -50,13 +51,11 @@ export function exchangeHello(
   timeoutMs: number,
 ): Observable<never> {
   const begun = steadyNow();
-  return withTimeout(callPerDial(hello, attempt), timeoutMs).pipe(
-    concatMap((said) => {
-      // At least 1, because 0 means no limit.
-      const rest = timeoutMs === 0 ? 0 : Math.max(1, begun + timeoutMs - steadyNow());
-      return sayHello(core, session, said, rest);
-    }),
-  );
+  return then(withTimeout(callPerDial(hello, attempt), timeoutMs), (said) => {
+    // At least 1, because 0 means no limit.
+    const rest = timeoutMs === 0 ? 0 : Math.max(1, begun + timeoutMs - steadyNow());
+    return sayHello(core, session, said, rest);
+  });
 }
 
 /** Opens the stream of the hello. Open interceptors do not see it. */

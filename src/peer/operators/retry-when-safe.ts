@@ -1,4 +1,3 @@
-import { NEVER } from 'rxjs';
 import type { MonoTypeOperatorFunction } from 'rxjs';
 import { checkObject } from '../../wire/check.js';
 import { retrySafely } from '../calls/safe-retry.js';
@@ -22,5 +21,5 @@ import type { Retry } from '../calls/safe-retry.js';
  */
 export function retryWhenSafe<T>(options: Retry = {}): MonoTypeOperatorFunction<T> {
   checkObject('retryWhenSafe', options, '{ count, delay }');
-  return retrySafely(options, NEVER, NEVER, () => true);
+  return retrySafely(options);
 }

@@ -1,8 +1,9 @@
-import { Observable, tap } from 'rxjs';
+import { Observable } from 'rxjs';
 import type { Subscriber } from 'rxjs';
 import { endedHere } from '../../session/base/close-cause.js';
 import { QueueOverflowError } from '../../wire/stream-errors.js';
 import { ResetCode } from '../../wire/reset-code.js';
+import { Relay } from '../../rx/relay.js';
 import { rejected, unheeded } from '../base/caller-frames.js';
 import { failAnswer } from './answer.js';
 import { decline } from './input.js';
@@ -47,7 +48,7 @@ export function sendAll(stream: StreamCore, input: Input<unknown>, options: Feed
 }
 
 /** Reports to the subscriber of {@link feed} that the stream has ended before its input. */
-type TellStopped = (stream: StreamCore, subscriber: Subscriber<never>) => void;
+type TellStopped = (stream: StreamCore, subscriber: FeedRelay) => void;
 
 function feedUntil(
   tellStopped: TellStopped,
@@ -56,7 +57,8 @@ function feedUntil(
   { end = true, overflow }: FeedOptions,
 ): Observable<never> {
   const policy = checkOverflow(overflow);
-  const fed$ = new Observable<never>((subscriber) => {
+  return new Observable<never>((to) => {
+    const subscriber = new FeedRelay(to, stream);
     const outlet = new StreamOutlet(stream, subscriber, end, tellStopped);
     const removed = stream.extras.whenGone(() => {
       outlet.streamGone();
@@ -70,13 +72,26 @@ function feedUntil(
       cutShort(stream, subscriber);
     }
   });
-  return fed$.pipe(
-    tap({
-      unsubscribe: () => {
-        stream.cancel();
-      },
-    }),
-  );
+}
+
+/** Passes on the end of a feed. A subscriber that leaves before cancels the stream, once the input has stopped. */
+class FeedRelay extends Relay<never> {
+  constructor(
+    to: Subscriber<never>,
+    private readonly stream: StreamCore,
+  ) {
+    super(to);
+  }
+
+  protected take(): void {
+    // A feed emits nothing.
+  }
+
+  override unsubscribe(): void {
+    const isLeft = !this.closed && !this.hasEnded;
+    super.unsubscribe();
+    if (isLeft) this.stream.cancel();
+  }
 }
 
 /** A stream's outbox as the outlet of {@link pump}. The first failure ends the stream. */
@@ -87,7 +102,7 @@ class StreamOutlet implements Outlet {
 
   constructor(
     private readonly stream: StreamCore,
-    private readonly subscriber: Subscriber<never>,
+    private readonly subscriber: FeedRelay,
     private readonly end: boolean,
     private readonly tellStopped: TellStopped,
   ) {}
@@ -166,12 +181,12 @@ class StreamOutlet implements Outlet {
  * Reports an early end of this side as an error: the handler ended the stream before its input. Used by `sendAll`, which promises that the
  * stream accepts all values, and for a stream that had already ended.
  */
-function cutShort(stream: StreamCore, subscriber: Subscriber<never>): void {
+function cutShort(stream: StreamCore, subscriber: FeedRelay): void {
   if (endedHere(stream.cause)) subscriber.error(stream.outbox.refusal());
   else stopped(stream, subscriber);
 }
 
-function stopped(stream: StreamCore, subscriber: Subscriber<never>): void {
+function stopped(stream: StreamCore, subscriber: FeedRelay): void {
   const { cause } = stream;
   if (cause?.how === 'ended' || (cause?.how === 'reset' && cause.code === ResetCode.NO_ERROR)) subscriber.complete();
   else subscriber.error(stream.error);

@@ -1,4 +1,4 @@
-import { from, isObservable, Observable } from 'rxjs';
+import { defer, isObservable, Observable } from 'rxjs';
 import type { ObservableInput } from 'rxjs';
 import { isArrayBuffer, isBlob } from '../../wire/cross-realm.js';
 import { guard } from '../../rx/guard.js';
@@ -23,9 +23,13 @@ export type Input<Out> = ObservableInput<Out> | Blob | (() => ObservableInput<Ou
 /** One payload carries so many bytes of a Blob. */
 const BLOB_SLICE_BYTES = 64 * 1024;
 
-/** `from` of rxjs, also for an Observable of another copy of rxjs, loaded before or after `Symbol.observable` was defined. */
+/**
+ * `from` of rxjs, also for an Observable of another copy of rxjs, loaded before or after `Symbol.observable` was defined. Any other value
+ * fails at the subscription. `defer` converts it, because `from` also takes a scheduler, which is 1 KB of a page.
+ */
 export function observableFrom<T>(source: ObservableInput<T>): Observable<T> {
-  if (source instanceof Observable || !isObservable(source)) return from(source);
+  if (source instanceof Observable) return source;
+  if (!isObservable(source)) return defer(() => source);
   const foreign = source as Observable<T>;
   return new Observable((subscriber) => foreign.subscribe(subscriber));
 }

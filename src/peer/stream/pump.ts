@@ -1,7 +1,8 @@
-import { takeWhile } from 'rxjs';
-import type { ObservableInput, TeardownLogic } from 'rxjs';
+import { Observable } from 'rxjs';
+import type { ObservableInput, Subscriber, TeardownLogic } from 'rxjs';
 import { LateContext } from '../../transport/async-context.js';
 import { guard } from '../../rx/guard.js';
+import { Relay } from '../../rx/relay.js';
 import { observableFrom, pullSource, refuseBytes } from './input.js';
 import type { Input, PullSource } from './input.js';
 import { OverflowBuffer } from './overflow.js';
@@ -26,21 +27,15 @@ export function pump(input: Input<unknown>, outlet: Outlet, overflow: Overflow):
 
 function push(input: ObservableInput<unknown>, outlet: Outlet, overflow: Overflow): TeardownLogic {
   const policy = new OverflowBuffer(outlet, overflow);
-  // The result stops a synchronous source: `subscribe` has not returned, so there is no subscription yet.
-  const wantsMoreAfter = (value: unknown): boolean => {
-    if (!outlet.closed) policy.next(value);
-    return !outlet.closed;
-  };
-  const subscription = observableFrom(input)
-    .pipe(takeWhile(wantsMoreAfter))
-    .subscribe({
-      error: (error: unknown) => {
-        outlet.fail(error);
-      },
-      complete: () => {
-        policy.complete();
-      },
-    });
+  const pushed$ = new Observable<never>((subscriber) => observableFrom(input).subscribe(new PushRelay(subscriber, outlet, policy)));
+  const subscription = pushed$.subscribe({
+    error: (error: unknown) => {
+      outlet.fail(error);
+    },
+    complete: () => {
+      policy.complete();
+    },
+  });
   const context = new LateContext();
   if (!subscription.closed) context.take();
   return () => {
@@ -48,6 +43,22 @@ function push(input: ObservableInput<unknown>, outlet: Outlet, overflow: Overflo
       guard('ending an input', () => subscription.unsubscribe());
     });
   };
+}
+
+/** Stops a source that emits within `subscribe`, where there is no subscription yet: it completes once the outlet has closed. */
+class PushRelay extends Relay<unknown> {
+  constructor(
+    to: Subscriber<never>,
+    private readonly outlet: Outlet,
+    private readonly policy: OverflowBuffer,
+  ) {
+    super(to);
+  }
+
+  protected take(value: unknown): void {
+    if (!this.outlet.closed) this.policy.next(value);
+    if (this.outlet.closed) this.complete();
+  }
 }
 
 /** Pulls the next value only while there is room. Pulls in the async context of its call, because another call may have made the room. */

@@ -1,5 +1,5 @@
 import { log } from '../../logger.js';
-import type { Sink, Sinks } from '../../operators/demultiplex.js';
+import type { Sink, Sinks } from '../../operators/route.js';
 import { ConnectionFault } from '../../wire/fault.js';
 import type { StreamFault } from '../../wire/fault.js';
 import { FRAME_TYPES, typeName } from '../../wire/frame-types.js';

@@ -1,5 +1,5 @@
 import { log } from '../../logger.js';
-import type { Sink } from '../../operators/demultiplex.js';
+import type { Sink } from '../../operators/route.js';
 import { StreamFault } from '../../wire/fault.js';
 import type { FrameOf, StreamFrame } from '../../wire/frame-types.js';
 import { ABSENT } from '../../wire/frame.js';
