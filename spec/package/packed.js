@@ -1,40 +1,16 @@
 // The packed package, and projects of consumers with it.
-import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { chromium } from 'playwright-core';
+import { check, launchChromium, repository, run } from './checks.js';
 
-const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
-const CHROMIUM_FLAGS = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
+export { check, launchChromium, repository, run };
 
 export const consumers = join(import.meta.dirname, 'consumers');
-export const repository = join(import.meta.dirname, '../..');
 export const manifest = readManifest(repository);
 export const work = mkdtempSync(join(tmpdir(), 'rxmux-consumers-'));
-
-/** Runs a program to its end and returns its output. */
-export function run(directory, command, ...args) {
-  const { status, stdout } = spawnSync(command, args, { cwd: directory, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
-  assert.equal(status, 0, `${command} ${args.join(' ')} in ${directory} ended with ${status}:\n${stdout}`);
-  return stdout;
-}
-
-export function check(title, condition) {
-  assert.ok(condition, title);
-  console.log(`  ok  ${title}`);
-}
 
 /** Packs the package of a folder. Returns the path of its tarball. */
 export function pack(directory) {
@@ -86,10 +62,6 @@ export function install(directory, ...packages) {
 /** Removes the tarball and every project. */
 export function removeAll() {
   rmSync(work, { recursive: true, force: true });
-}
-
-export function launchChromium() {
-  return chromium.launch({ executablePath: CHROMIUM, args: CHROMIUM_FLAGS });
 }
 
 function readManifest(directory) {
