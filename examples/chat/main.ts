@@ -1,0 +1,31 @@
+// Starts a broker, two servers, and an address before them.
+//
+//   npm run demo:chat              serves http://127.0.0.1:8080
+//   npm run demo:chat -- --once    checks it with two clients, and ends
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { parseArgs } from 'node:util';
+import { combineLatest, filter, firstValueFrom, map, shareReplay, startWith } from 'rxjs';
+import { serveBroker } from './broker/serve-broker.js';
+import { check } from './check.js';
+import { balance, running } from './fleet.js';
+
+const { values, positionals } = parseArgs({ options: { once: { type: 'boolean', default: false } }, allowPositionals: true });
+
+const broker = process.env['BROKER'] ?? (await serveBroker());
+const ports$ = combineLatest(['A', 'B'].map((name) => running(name, broker).pipe(startWith(null)))).pipe(
+  map((ports) => ports.filter((port) => port !== null)),
+  shareReplay({ bufferSize: 1, refCount: true }),
+);
+const servers = ports$.subscribe();
+const address = balance(ports$).listen(values.once ? 0 : Number(positionals[0] ?? 8080), '127.0.0.1');
+await once(address, 'listening');
+const at = address.address() as AddressInfo;
+await firstValueFrom(ports$.pipe(filter(({ length }) => length === 2)));
+console.log('listening', at);
+
+if (values.once) {
+  await check(`ws://127.0.0.1:${at.port}/mux`, ports$);
+  servers.unsubscribe();
+  process.exit();
+}
