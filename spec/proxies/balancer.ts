@@ -2,11 +2,9 @@ import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
+import { accepting, freePort } from '../support/socket/ports.js';
 
 /** One product that balances connections, as Debian ships it. */
 export interface Product {
@@ -96,7 +94,7 @@ export class Balancer {
     writeFileSync(file, product.config(port, servers, directory));
     const [program, ...args] = product.command(file, directory);
     const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'] });
-    await Promise.race([failure(child), listening(port)]);
+    await Promise.race([failure(child), accepting(port)]);
     return new Balancer(product, directory, child, port);
   }
 
@@ -120,27 +118,4 @@ async function failure(child: ChildProcess): Promise<never> {
   child.stderr?.on('data', (chunk: Buffer) => (printed += chunk.toString()));
   const [status] = (await once(child, 'close')) as [number | null];
   throw new Error(`expected ${child.spawnfile} to listen, but it ended with status ${String(status)}: ${printed}`);
-}
-
-/** Resolves once the port accepts a connection. */
-async function listening(port: number): Promise<void> {
-  for (;;) {
-    const socket = connect(port, '127.0.0.1');
-    const accepts = await once(socket, 'connect').then(
-      () => true,
-      () => false,
-    );
-    socket.destroy();
-    if (accepts) return;
-    await setTimeout(50);
-  }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
