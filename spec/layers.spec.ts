@@ -5,7 +5,7 @@ import { describe, expect, it } from '@jest/globals';
 /** Maps a path below src/ to the file's text. */
 type Sources = ReadonlyMap<string, string>;
 
-const DOORS = ['index', 'node', 'msgpack', 'port', 'contract', 'angular', 'react', 'topics', 'inspect', 'testing'];
+const DOORS = ['index', 'node', 'msgpack', 'port', 'contract', 'angular', 'react', 'topics', 'nats', 'inspect', 'testing'];
 const UP_TO_SESSION = ['wire', 'codec', 'rx', 'operators', 'session', 'transport', 'logger'];
 const UP_TO_PEER = [...UP_TO_SESSION, 'peer', 'settings', 'version'];
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
@@ -26,6 +26,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   angular: [...UP_TO_PEER, 'index', 'angular'],
   react: [...UP_TO_PEER, 'react'],
   topics: [...UP_TO_PEER, 'topics'],
+  nats: [...UP_TO_PEER, 'topics', 'nats'],
   inspect: [...UP_TO_PEER, 'inspect'],
   // It imports the doors by the name of the package, as any program does.
   command: ['command'],
@@ -62,6 +63,7 @@ const CONFINED: readonly (readonly [what: string, pattern: RegExp, allowed: RegE
   ['import.meta', /\bimport\.meta\b/, /^env\.ts$/],
   ['@angular/core', /'@angular\/core(\/[^']*)?'/, /^angular\//],
   ['react', /'react(-dom)?(\/[^']*)?'/, /^react\//],
+  ['@nats-io', /'@nats-io\/[^']*'/, /^nats\//],
   ['rxjs', /'rxjs(\/[^']*)?'/, /^(?!wire\/|codec\/|session\/streams\/stream-state\.ts$)/],
   ['a clock', CLOCKS, /^(transport\/|command\/|rx\/(memory-clock|soon)\.ts$)/],
 ];
@@ -137,6 +139,7 @@ describe('the layer check', () => {
     ['upward: peer/a.ts → topics/b.ts', { 'peer/a.ts': "import { b } from '../topics/b.js';" }],
     ['upward: contract/a.ts → topics/b.ts', { 'contract/a.ts': "import { b } from '../topics/b.js';" }],
     ['upward: command/a.ts → node.ts', { 'command/a.ts': "import { serve } from '../node.js';" }],
+    ['upward: topics/a.ts → nats/b.ts', { 'topics/a.ts': "import { b } from '../nats/b.js';" }],
     ['upward: contract/a.ts → node.ts', { 'contract/a.ts': "import type { B } from '../node.js';" }],
     ['upward: elsewhere/a.ts → wire/b.ts', { 'elsewhere/a.ts': "import { b } from '../wire/b.js';" }],
     ['between wings: session/base/a.ts → session/send/b.ts', { 'session/base/a.ts': "import type { B } from '../send/b.js';" }],

@@ -13,6 +13,8 @@ export type { Log, Message, PublishOptions, TopicItem } from './topics/log.js';
 export { memoryLog } from './topics/memory-log.js';
 export type { MemoryLogOptions } from './topics/memory-log.js';
 export { CursorLost } from './topics/cursor-lost.js';
+export { BrokerError } from './topics/broker-error.js';
+export type { BrokerErrorCode } from './topics/broker-error.js';
 
 /* A bus: what all servers hear, at most once */
 export { memoryBus } from './topics/bus.js';

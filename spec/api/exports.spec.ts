@@ -7,6 +7,7 @@ import * as contract from '../../src/contract.js';
 import * as index from '../../src/index.js';
 import * as inspect from '../../src/inspect.js';
 import * as msgpack from '../../src/msgpack.js';
+import * as nats from '../../src/nats.js';
 import * as node from '../../src/node.js';
 import * as port from '../../src/port.js';
 import * as react from '../../src/react.js';
@@ -40,6 +41,7 @@ describe.each([
   { door: 'react', namespace: react, subpath: './react' },
   { door: 'topics', namespace: topics, subpath: './topics' },
   { door: 'inspect', namespace: inspect, subpath: './inspect' },
+  { door: 'nats', namespace: nats, subpath: './nats' },
   { door: 'testing', namespace: testing, subpath: './testing' },
 ] as const)('the entry point $door', ({ door, namespace, subpath }) => {
   it(`The entry point ${door} exports its public names and no others`, () => {
@@ -72,6 +74,7 @@ describe('the version', () => {
     ['rxmux/angular', angular.VERSION],
     ['rxmux/react', react.VERSION],
     ['rxmux/topics', topics.VERSION],
+    ['rxmux/nats', nats.VERSION],
     ['rxmux/inspect', inspect.VERSION],
   ])('The version of %s is the version in package.json', (_, version) => {
     expect(version).toBe((JSON.parse(read('package.json')) as Manifest).version);

@@ -11,7 +11,7 @@ const names = (text: string): string[] => text.trim().split(/\s+/).sort();
  * unnoticed.
  */
 export const PUBLIC_NAMES: Readonly<
-  Record<'index' | 'node' | 'msgpack' | 'port' | 'contract' | 'angular' | 'react' | 'topics' | 'inspect' | 'testing', DoorNames>
+  Record<'index' | 'node' | 'msgpack' | 'port' | 'contract' | 'angular' | 'react' | 'topics' | 'nats' | 'inspect' | 'testing', DoorNames>
 > = {
   index: {
     values: names(`
@@ -67,14 +67,18 @@ export const PUBLIC_NAMES: Readonly<
     types: names('MuxProviderProps StreamState StreamStatus UseStreamOptions'),
   },
   topics: {
-    values: names('CursorLost VERSION answerTopic catchUp memoryBus memoryLog presence room topic usersOf'),
+    values: names('BrokerError CursorLost VERSION answerTopic catchUp memoryBus memoryLog presence room topic usersOf'),
     types: names(
-      'Bus CatchUpOptions Followed Log MemoryLogOptions Message Presence PresenceOptions PublishOptions Recipient TopicItem TopicOptions TopicOverflow Users',
+      'BrokerErrorCode Bus CatchUpOptions Followed Log MemoryLogOptions Message Presence PresenceOptions PublishOptions Recipient TopicItem TopicOptions TopicOverflow Users',
     ),
   },
   inspect: {
     values: names('Omitted VERSION describeLine readLine withoutPayload writeLine'),
     types: names('InspectedPeer InspectorBatch InspectorFeed InspectorLine Line RecordedFrame'),
+  },
+  nats: {
+    values: names('VERSION natsLog'),
+    types: names('NatsConnection NatsLogOptions'),
   },
   testing: {
     values: names('createPair createServer fakePeer frameMarbles peerFromMarbles printMarbles virtualTime'),

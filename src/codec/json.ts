@@ -120,7 +120,7 @@ export class JsonCodec implements Codec {
 
 const MAX_DEPTH = 256;
 
-const JSON_DIALECT: Dialect = {
+export const JSON_DIALECT: Dialect = {
   codec: 'json',
   maxDepth: MAX_DEPTH,
   text: null,

@@ -1,0 +1,34 @@
+import { jetstreamManager } from '@nats-io/jetstream';
+import type { StreamConfig } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
+import type { ConnectionOptions } from '@nats-io/transport-node';
+import { natsLog } from '../../src/nats.js';
+import type { Connected, Kind } from './kinds.js';
+
+const STREAM = 'TOPICS';
+
+/** Makes the stream of all topics. */
+export async function addStream(port: number, config: Partial<StreamConfig> = {}, options: ConnectionOptions = {}): Promise<void> {
+  const nc = await connect({ servers: `127.0.0.1:${port}`, ...options });
+  const { streams } = await jetstreamManager(nc);
+  await streams.add({ name: STREAM, subjects: ['topics.>'], ...config });
+  await nc.close();
+}
+
+export async function connectNats(port: number, options: ConnectionOptions = {}): Promise<Connected> {
+  const nc = await connect({ servers: `127.0.0.1:${port}`, maxReconnectAttempts: -1, ...options });
+  return {
+    log: <T>(topic: string) => natsLog<T>(nc, { stream: STREAM, subject: `topics.${topic}` }),
+    close: () => nc.close(),
+  };
+}
+
+export const nats: Kind = {
+  name: 'NATS',
+  product: {
+    program: 'nats-server',
+    args: (port, folder) => ['-a', '127.0.0.1', '-p', String(port), '-js', '-sd', folder, '-c', `${folder}/config`],
+  },
+  prepare: (port, kept) => addStream(port, kept === undefined ? {} : { max_msgs_per_subject: kept }),
+  connect: (port) => connectNats(port),
+};

@@ -1,0 +1,164 @@
+import { AckPolicy, DeliverPolicy, jetstream, jetstreamManager } from '@nats-io/jetstream';
+import type { ConsumerMessages, JetStreamClient, JetStreamManager, JsMsg, StoredMsg } from '@nats-io/jetstream';
+import { BrokerError } from '../topics/broker-error.js';
+import type { Broker } from '../topics/broker-log.js';
+import { CursorLost } from '../topics/cursor-lost.js';
+import { newEpoch } from '../topics/epoch.js';
+import { fromJson } from '../topics/json-value.js';
+import type { Message, PublishOptions } from '../topics/log.js';
+import { linkOf } from './nats-connection.js';
+import type { NatsConnection, NatsLink } from './nats-connection.js';
+import { cursorBy, cursorOf, sequenceOf } from './nats-cursor.js';
+import { explain } from './nats-error.js';
+
+const MSG_ID = 'Nats-Msg-Id';
+/** Begins the id of the first message of a subject, which has no value. */
+const START = 'rxmux-start-';
+const WRONG_LAST_SEQUENCE = 10_071;
+const CONSUMER = {
+  deliver_policy: DeliverPolicy.StartSequence,
+  ack_policy: AckPolicy.None,
+  /** The server removes a consumer that is not asked for messages, after this time. */
+  inactive_threshold: 30_000_000_000,
+  mem_storage: true,
+} as const;
+const CONSUME = { max_messages: 100, expires: 5_000, idle_heartbeat: 1_000, abort_on_missing_resource: true } as const;
+
+/** A subject of a JetStream stream, read by ephemeral pull consumers. */
+export class NatsBroker<T> implements Broker<T> {
+  readonly name: string;
+  readonly #js: JetStreamClient;
+  readonly #link: NatsLink;
+  #manager: Promise<JetStreamManager> | null = null;
+
+  constructor(
+    private readonly nc: NatsConnection,
+    private readonly stream: string,
+    private readonly subject: string,
+  ) {
+    this.name = `topic '${subject}' of stream '${stream}'`;
+    this.#js = jetstream(nc);
+    this.#link = linkOf(nc);
+  }
+
+  newer(a: string, b: string): boolean {
+    return sequenceOf(a) > sequenceOf(b);
+  }
+
+  explain(error: unknown): BrokerError {
+    return explain(error, this.name, this.nc);
+  }
+
+  async head(): Promise<string> {
+    for (;;) {
+      const last = await this.#last();
+      if (last !== null) return storedCursor(last);
+      await this.#begin();
+    }
+  }
+
+  async publish(json: string, { key }: PublishOptions): Promise<string> {
+    const msgID = key ?? newEpoch() + newEpoch();
+    const { seq } = await this.#link.ask(() => this.#js.publish(this.subject, json, { msgID }));
+    return cursorBy(seq, msgID);
+  }
+
+  async *read(after: string, toEnd: boolean, signal: AbortSignal): AsyncGenerator<Message<T, string>, void> {
+    if (toEnd && after === (await this.head())) return;
+    await this.#checkKept(after);
+    const { consumers } = await this.#jsm();
+    const config = { ...CONSUMER, filter_subject: this.subject, opt_start_seq: sequenceOf(after) + 1 };
+    const { name, num_pending } = await this.#link.ask(() => consumers.add(this.stream, config));
+    const consumer = await this.#link.ask(() => this.#js.consumers.get(this.stream, name));
+    try {
+      if (toEnd && num_pending === 0) return;
+      yield* this.#consume(await consumer.consume(CONSUME), after, toEnd, signal);
+    } finally {
+      consumer.delete().catch(() => undefined);
+    }
+  }
+
+  async *#consume(
+    messages: ConsumerMessages,
+    after: string,
+    toEnd: boolean,
+    signal: AbortSignal,
+  ): AsyncGenerator<Message<T, string>, void> {
+    const stop = (): void => void messages.close();
+    signal.addEventListener('abort', stop);
+    // The server may have removed the consumer meanwhile, so another one reads on.
+    const lost = this.#link.lost$.subscribe(stop);
+    try {
+      yield* this.#take(messages, after, toEnd, signal);
+    } finally {
+      lost.unsubscribe();
+      signal.removeEventListener('abort', stop);
+      stop();
+    }
+  }
+
+  /**
+   * The stream drops the oldest messages of a subject first. So nothing between two messages is gone if their sequences are neighbours, or
+   * if the first one is still kept now. That holds for each message that has arrived by now.
+   */
+  async *#take(messages: ConsumerMessages, after: string, toEnd: boolean, signal: AbortSignal): AsyncGenerator<Message<T, string>, void> {
+    let place = after;
+    let taken = 0;
+    let whole = 0;
+    for await (const message of messages) {
+      taken++;
+      const { deliverySequence, pending } = message.info;
+      if (deliverySequence !== taken) throw this.#away('a message was lost on its way');
+      if (taken > whole && message.seq !== sequenceOf(place) + 1) {
+        const arrived = messages.getReceived();
+        await this.#checkKept(place);
+        whole = arrived;
+      }
+      place = cursorOf(message, message.headers?.get(MSG_ID));
+      const value = this.#valueOf(message);
+      if (value !== undefined) yield { cursor: place, value };
+      if (toEnd && pending === 0) return;
+    }
+    if (!signal.aborted) throw this.#away('the connection to NATS is lost');
+  }
+
+  async #last(): Promise<StoredMsg | null> {
+    const { streams } = await this.#jsm();
+    return this.#link.ask(() => streams.getMessage(this.stream, { last_by_subj: this.subject }));
+  }
+
+  /** Writes the first message. Where another process has written one, its own fails. */
+  async #begin(): Promise<void> {
+    const options = { msgID: START + newEpoch(), expect: { lastSubjectSequence: 0 } };
+    await this.#link
+      .ask(() => this.#js.publish(this.subject, '', options))
+      .catch((error: unknown) => {
+        if (!(error instanceof Error && 'code' in error && error.code === WRONG_LAST_SEQUENCE)) throw error;
+      });
+  }
+
+  async #checkKept(place: string): Promise<void> {
+    const { streams } = await this.#jsm();
+    const seq = sequenceOf(place);
+    const kept = seq > 0 ? await this.#link.ask(() => streams.getMessage(this.stream, { seq })) : null;
+    if (kept?.subject !== this.subject || storedCursor(kept) !== place) throw new CursorLost(await this.head());
+  }
+
+  #valueOf(message: JsMsg): T | undefined {
+    if (message.headers?.get(MSG_ID).startsWith(START) === true) return undefined;
+    return fromJson(message.string(), `message ${message.seq} of ${this.name}`) as T | undefined;
+  }
+
+  #away(text: string): BrokerError {
+    return new BrokerError('BROKER_AWAY', `${this.name}: ${text}`);
+  }
+
+  #jsm(): Promise<JetStreamManager> {
+    this.#manager ??= jetstreamManager(this.nc, { checkAPI: false });
+    return this.#manager;
+  }
+}
+
+function storedCursor(stored: StoredMsg): string {
+  return cursorOf(stored, stored.header?.get(MSG_ID));
+}

@@ -1,0 +1,56 @@
+import type { jetstream } from '@nats-io/jetstream';
+import { firstValueFrom, from, map, merge, Subject } from 'rxjs';
+
+/** A connection of `@nats-io/transport-node`, or of another transport of that client. */
+export type NatsConnection = Parameters<typeof jetstream>[0];
+
+/** Thrown for a connection that is down. */
+export class NatsDown extends Error {
+  override readonly name = 'NatsDown';
+
+  constructor() {
+    super('the connection is lost');
+  }
+}
+
+/** Whether a connection is up. The client itself ends a question only at its time-out, though its connection is gone. */
+export class NatsLink {
+  #isUp = true;
+  readonly #lost$ = new Subject<void>();
+  /** Emits when the connection is lost. */
+  readonly lost$ = this.#lost$.asObservable();
+
+  constructor(nc: NatsConnection) {
+    void this.#watch(nc);
+  }
+
+  /** Asks while the connection is up. @throws NatsDown */
+  ask<R>(question: () => Promise<R>): Promise<R> {
+    if (!this.#isUp) return Promise.reject(new NatsDown());
+    const lost$ = this.#lost$.pipe(
+      map(() => {
+        throw new NatsDown();
+      }),
+    );
+    return firstValueFrom(merge(lost$, from(question())));
+  }
+
+  async #watch(nc: NatsConnection): Promise<void> {
+    for await (const { type } of nc.status()) {
+      if (type === 'reconnect') this.#isUp = true;
+      else if (type === 'disconnect' || type === 'close') {
+        this.#isUp = false;
+        this.#lost$.next();
+      }
+    }
+  }
+}
+
+const known = new WeakMap<NatsConnection, NatsLink>();
+
+/** Returns the link of a connection: one for all topics of the process. */
+export function linkOf(nc: NatsConnection): NatsLink {
+  const link = known.get(nc) ?? new NatsLink(nc);
+  known.set(nc, link);
+  return link;
+}

@@ -1,0 +1,41 @@
+import { BrokerLog } from '../topics/broker-log.js';
+import type { Log } from '../topics/log.js';
+import { checkObject, optionError } from '../wire/check.js';
+import { NatsBroker } from './nats-broker.js';
+import type { NatsConnection } from './nats-connection.js';
+
+/** Where a log lies in JetStream. */
+export interface NatsLogOptions {
+  /** The stream that keeps the messages. It exists already, and its limits are the history. */
+  readonly stream: string;
+  /** One subject of that stream, without wildcards: the topic. */
+  readonly subject: string;
+}
+
+/**
+ * Makes a log over a subject of a JetStream stream, from NATS 2.9 on. The process has one consumer for all subscribers of the log.
+ *
+ * Values are JSON. `publish` sends its `key` as `Nats-Msg-Id`, so the same key within the `duplicate_window` of the stream is one message.
+ * An empty subject gets one first message without a value. A cursor is lost once the stream no longer has its message.
+ *
+ * Subscribers wait while the broker is away. `publish` rejects, and subscribers error, with {@link BrokerError}.
+ *
+ * @param nc connected already, with `maxReconnectAttempts: -1`
+ * @throws TypeError unless `stream` and `subject` are names without wildcards
+ *
+ * @example
+ * ```ts
+ * const nc = await connect({ servers: 'nats://localhost:4222', maxReconnectAttempts: -1 });
+ * const prices = natsLog<Price>(nc, { stream: 'TOPICS', subject: 'topics.prices' });
+ * await prices.publish({ symbol: 'ACME', price: 12.5 }, { key: 'trade-17' });   // '1042:x3f9a1'
+ * ```
+ */
+export function natsLog<T>(nc: NatsConnection, options: NatsLogOptions): Log<T, string> {
+  const { stream, subject } = checkObject('options', options);
+  return new BrokerLog(new NatsBroker<T>(nc, checkName('stream', stream), checkName('subject', subject)));
+}
+
+function checkName(name: string, value: unknown): string {
+  if (typeof value === 'string' && /^[^\s*>]+$/.test(value)) return value;
+  throw optionError(name, 'a name without wildcards and spaces', value);
+}

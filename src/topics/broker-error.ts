@@ -1,0 +1,33 @@
+/**
+ * Why a broker did not do its work:
+ *
+ * - `BROKER_AWAY`: the connection or the server is down. Subscribers wait, and `publish` rejects: the message may be stored or not.
+ * - `BROKER_MISSING`: the stream, or the feature of the server, does not exist.
+ * - `BROKER_FORBIDDEN`: the user of the connection lacks a permission.
+ * - `BROKER_FULL`: a limit, the memory or the disk has no room.
+ * - `BROKER_CLOSED`: this program has closed its connection.
+ * - `BROKER_FAILED`: every other answer of the broker.
+ */
+export type BrokerErrorCode = 'BROKER_AWAY' | 'BROKER_MISSING' | 'BROKER_FORBIDDEN' | 'BROKER_FULL' | 'BROKER_CLOSED' | 'BROKER_FAILED';
+
+/**
+ * A broker refused, or did not answer. `cause` is the error of its client.
+ *
+ * @example
+ * ```ts
+ * try { await log.publish('hello'); }
+ * catch (error) { if (error instanceof BrokerError && error.code === 'BROKER_FULL') console.log(error.message); }
+ * // topic 'topics.chat': the broker has no room: maximum bytes exceeded
+ * ```
+ */
+export class BrokerError extends Error {
+  override readonly name = 'BrokerError';
+
+  constructor(
+    readonly code: BrokerErrorCode,
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}
