@@ -15,6 +15,7 @@ const UNINSTALLED = existsSync(new URL('bench/node_modules', import.meta.url))
 /** Folders whose comments, texts and titles are plain English. A folder joins when it is rewritten, and stays. */
 const PLAIN = [
   'bench/**',
+  'docs/**',
   'examples/**',
   'marbles/**',
   'scripts/**',
@@ -67,6 +68,8 @@ export default defineConfig(
   globalIgnores([
     '**/dist/',
     'coverage/',
+    'docs/api/',
+    'docs/site/.vitepress/.temp/',
     'reports/',
     'spec/package/consumers/',
     'examples/react/',

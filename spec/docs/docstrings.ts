@@ -21,6 +21,7 @@ export function docstringsOf(file: string, type: string): ReadonlyMap<string, Do
   const found = new Map([['', docstringOf(declared)]]);
   const visit = (node: ts.Node): void => {
     if (ts.isPropertySignature(node)) {
+      if (node.type?.kind === ts.SyntaxKind.UndefinedKeyword) return; // an option that this member of a union excludes
       const docstring = docstringOf(node);
       if (docstring.text !== '') found.set(node.name.getText(), docstring);
     } else ts.forEachChild(node, visit);

@@ -4,6 +4,7 @@ import { expect } from '@jest/globals';
 import * as rxjs from 'rxjs';
 import * as rxjsTesting from 'rxjs/testing';
 import ts from 'typescript';
+import * as zod from 'zod';
 import * as contract from '../../src/contract.js';
 import * as index from '../../src/index.js';
 import * as inspect from '../../src/inspect.js';
@@ -35,6 +36,7 @@ const IMPORTED: Readonly<Record<string, object>> = {
   'rxmux/react': react,
   'rxmux/topics': topics,
   'rxmux/inspect': inspect,
+  zod,
 };
 
 const MOMENT_MS = 20;

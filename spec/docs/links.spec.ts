@@ -36,7 +36,8 @@ describe('links of packed pages', () => {
   const packed = packedFiles();
 
   it.each(packed.filter((path) => path.endsWith('.md')))('The links of the packed page %s lead to packed files', (page) => {
-    const dead = linksOf(page).filter(({ to }) => !packed.includes(pathOf(page, to)));
+    // Pictures would double the package.
+    const dead = linksOf(page).filter(({ to }) => !to.endsWith('.svg') && !packed.includes(pathOf(page, to)));
     expect(dead.map(({ to }) => `${page} to ${pathOf(page, to)}`)).toEqual([]);
   });
 });

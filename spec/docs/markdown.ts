@@ -7,7 +7,7 @@ export const REPOSITORY = join(__dirname, '../..');
 export const PAGES: readonly string[] = [
   'README.md',
   'spec/README.md',
-  ...['docs', 'docs/guide'].flatMap((folder) => readdirSync(join(REPOSITORY, folder)).map((name) => `${folder}/${name}`)),
+  ...['docs', 'docs/guide', 'docs/errors'].flatMap((folder) => readdirSync(join(REPOSITORY, folder)).map((name) => `${folder}/${name}`)),
 ].filter((path) => path.endsWith('.md'));
 
 /** A fenced block of a page. */

@@ -31,6 +31,7 @@ export interface InspectedPeer {
 export interface InspectorBatch {
   /** When the batch was made, in ms since its feed began. */
   readonly at: number;
+  /** The lines, in the order of their frames. */
   readonly lines: readonly InspectorLine[];
   /** How many lines were dropped before these, because the viewer is too slow. */
   readonly dropped: number;

@@ -18,7 +18,7 @@ export interface NatsLogOptions {
  * Values are JSON. `publish` sends its `key` as `Nats-Msg-Id`, so the same key within the `duplicate_window` of the stream is one message.
  * An empty subject gets one first message without a value. A cursor is lost once the stream no longer has its message.
  *
- * Subscribers wait while the broker is away. `publish` rejects, and subscribers error, with {@link BrokerError}.
+ * Subscribers wait while the broker is away. `publish` rejects, and subscribers error, with a `BrokerError`.
  *
  * @param nc connected already, with `maxReconnectAttempts: -1`
  * @throws TypeError unless `stream` and `subject` are names without wildcards

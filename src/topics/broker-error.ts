@@ -21,9 +21,11 @@ export type BrokerErrorCode = 'BROKER_AWAY' | 'BROKER_MISSING' | 'BROKER_FORBIDD
  * ```
  */
 export class BrokerError extends Error {
+  /** The name of the class. */
   override readonly name = 'BrokerError';
 
   constructor(
+    /** Why the broker did not do its work. */
     readonly code: BrokerErrorCode,
     message: string,
     options?: ErrorOptions,

@@ -8,7 +8,10 @@ export interface MuxErrorOptions extends ErrorOptions {
 
 /** The base of every error of this library. Match on `code`, never on the text of a message. */
 export abstract class MuxError extends Error {
-  /** Short, stable, and different for every kind of error, so that it narrows an `AnyMuxError`. */
+  /**
+   * Short, stable, and different for every kind of error, so that it narrows an `AnyMuxError`. Each code has a page with its causes:
+   * `docs/errors/REFUSED.md` of the package, for example, which is `/errors/REFUSED` on the site.
+   */
   abstract readonly code: string;
   /** The name of the class. It narrows an `AnyMuxError`, too. */
   declare readonly name: string;

@@ -1,0 +1,111 @@
+import { readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { apiSidebars } from './api-sidebar.js';
+import { sourceLinks } from './source-links.js';
+
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+
+/** Pages that lie outside of docs/, and their places on the site. */
+const OUTSIDE = { 'README.md': 'start.md', 'CHANGELOG.md': 'changelog.md', LICENSE: 'start.md' };
+const toPage = (file) => OUTSIDE[file] ?? (/^docs\/.+\.md$/.test(file) ? file.slice('docs/'.length) : undefined);
+
+/** Pages lie outside of this package. Their modules for the server find its vue when they run, from this folder. */
+const vueOnTheServer = {
+  name: 'vue-on-the-server',
+  enforce: 'pre',
+  resolveId: (source, _importer, { ssr }) => (ssr && /^vue(\/|$)/.test(source) ? { id: source, external: true } : undefined),
+};
+
+const page = (text, link) => ({ text, link });
+const guide = (text, name) => page(text, `/guide/${name}`);
+
+const errorCodes = readdirSync(`${root}docs/errors`).map((file) => file.replace('.md', ''));
+
+export default {
+  title: 'rxmux',
+  description: 'Many streams over one WebSocket, with RxJS at both ends',
+  lang: 'en',
+  srcDir: root,
+  outDir: '../../dist/site',
+  cacheDir: 'node_modules/.cache/vitepress',
+  cleanUrls: true,
+  // Folders with pages that are not of the site.
+  srcExclude: ['bench/**', 'command/**', 'coverage/**', 'examples/**', 'marbles/**', 'reports/**', 'scripts/**', 'spec/**', 'src/**'],
+  rewrites: (file) => toPage(file) ?? file,
+  head: [['link', { rel: 'icon', type: 'image/svg+xml', href: '/logo.svg' }]],
+  vite: {
+    publicDir: fileURLToPath(new URL('../public', import.meta.url)),
+    plugins: [vueOnTheServer],
+    build: { chunkSizeWarningLimit: 5_000 },
+  },
+  markdown: {
+    config(md) {
+      sourceLinks(md, root, toPage);
+    },
+  },
+  themeConfig: {
+    logo: '/logo.svg',
+    search: { provider: 'local' },
+    outline: [2, 3],
+    nav: [page('Start', '/start'), page('Guide', '/guide/concepts'), page('API', '/api/rxmux/'), page('Protocol', '/PROTOCOL')],
+    sidebar: {
+      ...apiSidebars(fileURLToPath(new URL('../../api', import.meta.url))),
+      '/': [
+        {
+          text: 'Guide',
+          items: [
+            page('Start', '/start'),
+            guide('Concepts', 'concepts'),
+            guide('Calls', 'calls'),
+            guide('Back-pressure', 'back-pressure'),
+            guide('Errors', 'errors'),
+            guide('Reconnect and deploy', 'reconnect'),
+            guide('Contracts', 'contracts'),
+            guide('Options', 'options'),
+            guide('Pictures', 'pictures'),
+          ],
+        },
+        {
+          text: 'Around it',
+          items: [
+            guide('Frameworks', 'frameworks'),
+            guide('Servers and proxies', 'servers'),
+            guide('Topics', 'topics'),
+            guide('Testing', 'testing'),
+            guide('The command', 'command'),
+            page('Recipes', '/recipes'),
+          ],
+        },
+        {
+          text: 'Coming from',
+          items: [
+            guide('socket.io', 'from-socket-io'),
+            guide('rxjs webSocket', 'from-websocket'),
+            guide('tRPC subscriptions', 'from-trpc'),
+          ],
+        },
+        {
+          text: 'Facts',
+          items: [
+            guide('Security and limits', 'security'),
+            guide('Speed', 'speed'),
+            page('Performance', '/PERFORMANCE'),
+            page('Reliability', '/RELIABILITY'),
+            page('Protocol', '/PROTOCOL'),
+          ],
+        },
+        { text: 'Errors by code', collapsed: true, items: errorCodes.map((code) => page(code, `/errors/${code}`)) },
+        {
+          text: 'For contributors',
+          items: [
+            page('Architecture', '/ARCHITECTURE'),
+            page('Contributing', '/CONTRIBUTING'),
+            page('Benchmarks', '/benchmarks/README'),
+            page('Mutation tests', '/mutation'),
+            page('Changelog', '/changelog'),
+          ],
+        },
+      ],
+    },
+  },
+};

@@ -1,0 +1,46 @@
+// `npm run docs` builds the site into dist/site: the pages of docs/, and an API reference out of the declarations. It fails on a warning
+// of TypeDoc and on a dead link.
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+
+const here = import.meta.dirname;
+const site = join(here, '../../dist/site');
+
+const installed = join(here, 'node_modules/.package-lock.json');
+const isInstalled = existsSync(installed) && statSync(installed).mtimeMs >= statSync(join(here, 'package-lock.json')).mtimeMs;
+if (!isInstalled) run('npm', 'ci', '--silent', '--no-audit', '--no-fund');
+run('npx', 'typedoc');
+run('npx', 'vitepress', 'build');
+
+const dead = deadLinks();
+for (const link of dead) console.error(`dead link: ${link}`);
+if (dead.length > 0) process.exit(1);
+
+function run(command, ...args) {
+  const { status } = spawnSync(command, args, { cwd: here, stdio: 'inherit' });
+  if (status !== 0) process.exit(1);
+}
+
+/** Links of built pages to pages and anchors that do not exist. VitePress itself looks at no anchor. */
+function deadLinks() {
+  const files = readdirSync(site, { recursive: true }).filter((file) => file.endsWith('.html'));
+  const pages = new Map(files.map((file) => [`/${file}`, readFileSync(join(site, file), 'utf8')]));
+  const anchors = new Map([...pages].map(([path, text]) => [path, new Set(matches(text, / id="([^"]+)"/g))]));
+  console.log(`${pages.size} pages`);
+  const isDead = (from, href) => {
+    const [path, anchor = ''] = href.split('#');
+    const clean = path === '' ? from : path.endsWith('/') ? `${path}index.html` : path.endsWith('.html') ? path : `${path}.html`;
+    const found = anchors.get(clean);
+    return found === undefined ? !existsSync(join(site, path)) : anchor !== '' && !found.has(decodeURIComponent(anchor));
+  };
+  return [...pages].flatMap(([from, text]) =>
+    matches(text, /<a [^>]*?href="([/#][^"]*)"/g)
+      .filter((href) => isDead(from, href))
+      .map((href) => `${from} → ${href}`),
+  );
+}
+
+function matches(text, pattern) {
+  return [...text.matchAll(pattern)].map(([, found]) => found.replaceAll('&amp;', '&'));
+}
