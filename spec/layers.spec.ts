@@ -59,7 +59,7 @@ const API: readonly string[] = ['peer/stream/stream.ts', 'peer/peer.ts'];
 const CLOCKS = /\b(setTimeout|setInterval|setImmediate|nextTick|performance\.now|Date\.now|AbortSignal\.timeout|queueMicrotask)\b/;
 const CONFINED: readonly (readonly [what: string, pattern: RegExp, allowed: RegExp])[] = [
   ['ws', /'ws'/, /^((transport\/ws\/ws|node)\.ts$|command\/)/],
-  ['@msgpack/msgpack', /'@msgpack\/msgpack'/, /^(codec\/msgpack|command\/raw-codec)\.ts$/],
+  ['@msgpack/msgpack', /'@msgpack\/msgpack'/, /^(codec\/msgpack(-decoder|-timestamps)?|command\/raw-codec)\.ts$/],
   ['import.meta', /\bimport\.meta\b/, /^env\.ts$/],
   ['@angular/core', /'@angular\/core(\/[^']*)?'/, /^angular\//],
   ['react', /'react(-dom)?(\/[^']*)?'/, /^react\//],

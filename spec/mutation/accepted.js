@@ -179,6 +179,8 @@ export const ACCEPTED = [
     },
     { code: 'lengthAfter > 0', why: 'only a shortcut: there are no bytes to copy' },
     { code: 'buffer.byteLength > KEPT_BYTES', why: MEMORY },
+  ]),
+  ...of('src/codec/msgpack-decoder.ts', [
     { code: 'bytes.length > KEPT_BYTES', why: MEMORY },
     { code: 'false', mutant: 'true', within: '#keysPrefixed = false;', why: FASTER },
     { code: 'blobs === 0 && !this.#keysPrefixed', mutant: 'false', why: FASTER },

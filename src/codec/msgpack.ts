@@ -1,21 +1,19 @@
-import { Decoder, decodeTimestampToTimeSpec, Encoder, encodeTimestampExtension, EXT_TIMESTAMP, ExtData } from '@msgpack/msgpack';
-import type { ExtensionCodecType } from '@msgpack/msgpack';
+import { Encoder } from '@msgpack/msgpack';
 import type { Codec, Message } from '../wire/codec.js';
-import { ProtocolError } from '../wire/errors.js';
 import { ABSENT, payloadFrame } from '../wire/frame.js';
 import type { CompleteFrame, Frame } from '../wire/frame.js';
 import { DEFAULT_LIMITS } from '../wire/limits.js';
 import type { DecodeLimits } from '../wire/limits.js';
 import { fromMapping } from '../wire/mapping.js';
 import { isPlainObject } from '../wire/plain-object.js';
-import { withDoubledBoms } from './byte-order-mark.js';
 import { carriesEntry } from './flat.js';
-import { emptyDictionary, mayBeIndex } from './index-keys.js';
 import { encodeBulk } from './msgpack-bulk.js';
 import { encodeCanonical, readCanonical } from './msgpack-canonical.js';
+import { KEPT_BYTES, MsgpackDecoder } from './msgpack-decoder.js';
 import { bytesOf, checkedMapping, MAX_DEPTH, MSGPACK_DIALECT } from './msgpack-dialect.js';
+import { TIMESTAMPS_ONLY } from './msgpack-timestamps.js';
 import { plainCopy } from './plain-copy.js';
-import { malformed, prescan } from './prescan.js';
+import { malformed } from './prescan.js';
 import type { PrescanLimits } from './prescan.js';
 import { weightOf } from './weight.js';
 
@@ -49,9 +47,7 @@ export class MsgpackCodec implements Codec {
   readonly name = 'msgpack';
   readonly binary = true;
   #encoder = newEncoder();
-  #decoder = this.#newDecoder();
-  /** Whether a key of the value that is being decoded has the {@link KEY_PREFIX}. */
-  #keysPrefixed = false;
+  readonly #decoder = new MsgpackDecoder();
 
   /** Keeps Vue from wrapping it in a Proxy: plain objects have another tag. */
   get [Symbol.toStringTag](): string {
@@ -104,7 +100,7 @@ export class MsgpackCodec implements Codec {
     const frame = this.#decodeCanonical(bytes, maxPayloadItems);
     if (frame !== null) return frame;
     // The envelope adds one level around its payload.
-    const mapping = this.#decode(bytes, { maxDepth: MAX_DEPTH + 1, maxItems: maxPayloadItems, envelope: true });
+    const mapping = this.#decoder.decode(bytes, { maxDepth: MAX_DEPTH + 1, maxItems: maxPayloadItems, envelope: true });
     if (isPlainObject(mapping) && mapping['fragment'] instanceof Uint8Array) mapping['fragment'] = mapping['fragment'].buffer;
     return fromMapping(mapping);
   }
@@ -131,7 +127,7 @@ export class MsgpackCodec implements Codec {
    *   nothing of the content
    */
   decodePayload(data: Message, { maxPayloadItems }: DecodeLimits = DEFAULT_LIMITS): unknown {
-    return this.#decode(binary(data), payloadLimits(maxPayloadItems));
+    return this.#decoder.decode(binary(data), payloadLimits(maxPayloadItems));
   }
 
   /** Bytes of memory that a decoded payload takes, estimated from above. */
@@ -165,31 +161,10 @@ export class MsgpackCodec implements Codec {
     const maxItems = maxPayloadItems - items;
     if (maxItems < 1) return null;
     try {
-      return payloadFrame(type, stream, end, this.#decode(bytes.subarray(payloadAt), payloadLimits(maxItems)), headers);
+      return payloadFrame(type, stream, end, this.#decoder.decode(bytes.subarray(payloadAt), payloadLimits(maxItems)), headers);
     } catch {
       return null;
     }
-  }
-
-  #decode(bytes: Uint8Array, limits: PrescanLimits): unknown {
-    const { blobs, bomTexts } = prescan(bytes, limits);
-    this.#keysPrefixed = false;
-    const value = decodeScanned(this.#decoder, bomTexts === null ? bytes : withDoubledBoms(bytes, bomTexts));
-    // A decoder keeps its last message alive.
-    if (bytes.length > KEPT_BYTES) this.#decoder = this.#newDecoder();
-    return blobs === 0 && !this.#keysPrefixed ? value : withOwnMemory(value, this.#keysPrefixed);
-  }
-
-  #newDecoder(): Decoder {
-    return new Decoder({
-      extensionCodec: TIMESTAMPS_ONLY,
-      mapKeyConverter: (key) => {
-        const text = textOrInteger(key);
-        if (!mayBeIndex(text) && text.charCodeAt(0) !== 0) return text;
-        this.#keysPrefixed = true;
-        return KEY_PREFIX + text;
-      },
-    });
   }
 }
 
@@ -198,24 +173,8 @@ function headerGrowth(length: number): number {
   return length <= 0xff ? 0 : length <= 0xffff ? 1 : 3;
 }
 
-const KEPT_BYTES = 1024 * 1024;
 /** Encodes to one byte, which the payload then replaces. */
 const PLACEHOLDER = '';
-
-const TIMESTAMPS_ONLY: ExtensionCodecType<undefined> = {
-  tryToEncode(value) {
-    const data = encodeTimestampExtension(value);
-    return data === null ? null : new ExtData(EXT_TIMESTAMP, data);
-  },
-  decode(data, type) {
-    if (type !== EXT_TIMESTAMP) throw malformed(`expected no extension but timestamp (-1), got type ${type}`);
-    const { sec, nsec } = decodeTimestampToTimeSpec(data);
-    if (nsec > 999_999_999) throw malformed(`expected at most 999 999 999 nanoseconds in a timestamp, got ${nsec}`);
-    const date = new Date(sec * 1e3 + nsec / 1e6);
-    if (Number.isNaN(date.getTime())) throw malformed('expected a timestamp within the range of Date, got one beyond it');
-    return date;
-  },
-};
 
 function payloadLimits(maxItems: number): PrescanLimits {
   return { maxDepth: MAX_DEPTH, maxItems, envelope: false };
@@ -228,37 +187,4 @@ function binary(message: Message): Uint8Array {
 
 function newEncoder(): Encoder {
   return new Encoder({ extensionCodec: TIMESTAMPS_ONLY });
-}
-
-// Possible index keys are decoded with this prefix. Later they move without it into an object in dictionary mode. The decoder itself
-// would make an object that reserves memory for every index below the highest.
-const KEY_PREFIX = '\0';
-
-function textOrInteger(key: unknown): string {
-  if (typeof key !== 'string' && !Number.isSafeInteger(key))
-    throw malformed('expected text or an integer up to 2^53 - 1 as a key, got another value');
-  return String(key);
-}
-
-function decodeScanned(decoder: Decoder, bytes: Uint8Array): unknown {
-  try {
-    return decoder.decode(bytes);
-  } catch (cause) {
-    if (cause instanceof ProtocolError) throw cause;
-    throw malformed(`expected a value that can be decoded, got ${bytes.length} bytes that cannot: ${String(cause)}`, { cause });
-  }
-}
-
-// The decoder returns views of the message. A receiver may keep or transfer them, or read their `buffer`.
-function withOwnMemory(value: unknown, keysPrefixed: boolean): unknown {
-  if (value instanceof Uint8Array) return value.slice();
-  if (Array.isArray(value)) return value.map((item) => withOwnMemory(item, keysPrefixed));
-  if (!isPlainObject(value)) return value;
-  const keys = Object.keys(value);
-  const whole = keysPrefixed && keys.some((key) => key.startsWith(KEY_PREFIX)) ? emptyDictionary() : value;
-  for (const key of keys) {
-    const name = whole !== value && key.startsWith(KEY_PREFIX) ? key.slice(KEY_PREFIX.length) : key;
-    whole[name] = withOwnMemory(value[key], keysPrefixed);
-  }
-  return whole;
 }
