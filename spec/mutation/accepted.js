@@ -350,7 +350,7 @@ export const ACCEPTED = [
     'src/transport/ws/websocket-frame.ts',
     ['false', 'at < last'].map((mutant) => ({ code: 'at <= last', mutant, why: FASTER })),
   ),
-  ...of('src/transport/ws/read-bypass.ts', [
+  ...of('src/transport/ws/frames-for-ws.ts', [
     { code: 'false', within: ' #isHeard = false;', why: 'set before each call that passes bytes to `ws`' },
   ]),
   ...of('src/session/base/flood-guard.ts', [

@@ -3,40 +3,18 @@ import type { EventEmitter } from 'node:events';
 import type { Readable } from 'node:stream';
 import type { Message } from '../../wire/codec.js';
 import { laterTurn } from '../later-turn.js';
+import { FramesForWs } from './frames-for-ws.js';
+import type { Reader } from './frames-for-ws.js';
 import { ReadShare } from './read-share.js';
-import {
-  BINARY,
-  contentSize,
-  FINAL,
-  flipMask,
-  headerAt,
-  headerSize,
-  MASKED,
-  MAX_HEADER_BYTES,
-  ONE_BYTE_LENGTH,
-  PING,
-  PONG,
-  TEXT,
-} from './websocket-frame.js';
-import type { Header } from './websocket-frame.js';
+import { BINARY, contentSize, FINAL, flipMask, headerSize, MASKED, TEXT, viewOf } from './websocket-frame.js';
 
 /** The socket of `ws` on top of the stream. */
 export interface PausableSocket extends EventEmitter {
   readonly isPaused: boolean;
 }
 
-/** A `data` listener of a stream. */
-type Reader = (this: Readable, chunk: Buffer) => void;
-
 /** Receives a message and its length in bytes. */
 type Receive = (message: Message, bytes: number) => void;
-
-/** A frame of which `ws` has received the beginning. */
-interface PassedFrame {
-  /** Bytes that `ws` has not received yet. */
-  left: number;
-  readonly endsMessage: boolean;
-}
 
 /**
  * Takes plain frames out of the bytes that a stream reads, before `ws` sees them. A plain frame is a whole message in one frame that
@@ -50,13 +28,7 @@ interface PassedFrame {
  * finds it when the stream closes.
  */
 class ReadBypass {
-  /** Header bytes split by a read and already passed to `ws`. */
-  #cutHeader = NOTHING;
-  #passed: PassedFrame | null = null;
-  /** Whether `ws` has received some frames of a message, but not the last one. */
-  #isFragmented = false;
-  /** Whether `ws` has emitted a message since it last received bytes. */
-  #isHeard = false;
+  readonly #forWs: FramesForWs;
   /** The expected mask bit of a frame's second byte. */
   readonly #maskBit: number;
   readonly #share = new ReadShare();
@@ -65,31 +37,28 @@ class ReadBypass {
   constructor(
     private readonly ws: PausableSocket,
     private readonly stream: Readable,
-    private readonly reader: Reader,
+    reader: Reader,
     masked: boolean,
     private readonly maxPayload: number,
     private readonly receive: Receive,
   ) {
     this.#maskBit = masked ? MASKED : 0;
-    ws.on('message', this.#hear).on('error', this.#end);
+    this.#forWs = new FramesForWs(ws, stream, reader, this.#maskBit, this.#end);
+    ws.on('error', this.#end);
     stream.on('data', this.#read).off('data', reader);
   }
-
-  readonly #hear = (): void => {
-    this.#isHeard = true;
-  };
 
   // Each step returns the offset of the next frame, or the end of the chunk when `ws` has stopped reading.
   readonly #read = (chunk: Buffer): void => {
     const view = viewOf(chunk);
     this.#share.begin();
-    let at = this.#goOn(chunk);
+    let at = this.#forWs.goOn(chunk);
     while (at < chunk.length) {
       const content = at + headerSize(view, at);
-      if (content > chunk.length) at = this.#passCutHeader(chunk, at, chunk.subarray(at));
+      if (content > chunk.length) at = this.#forWs.passCutHeader(chunk, at, chunk.subarray(at));
       else {
         const end = content + contentSize(view, at);
-        if (!this.#isPlain(view, at, content, end)) at = this.#pass(chunk, at, headerAt(view, at));
+        if (!this.#isPlain(view, at, content, end)) at = this.#forWs.pass(chunk, view, at);
         else if (isShortText(view, at, content, end)) at = this.#takeShortTexts(chunk, view, at);
         else at = this.#take(chunk, view, at, content, end);
       }
@@ -119,7 +88,7 @@ class ReadBypass {
       (view.getUint8(at + 1) & MASKED) === this.#maskBit &&
       end <= view.byteLength &&
       end - content <= this.maxPayload &&
-      !this.#isFragmented
+      !this.#forWs.isFragmented
     );
   }
 
@@ -137,7 +106,7 @@ class ReadBypass {
     // Invalid UTF-8 decodes to this character, which real text seldom contains.
     if (text.includes(REPLACEMENT) && !isUtf8(chunk.subarray(content, end))) {
       this.#flipMask(view, content, end);
-      return this.#pass(chunk, at, headerAt(view, at));
+      return this.#forWs.pass(chunk, view, at);
     }
     this.receive(text, end - content);
     return end;
@@ -194,52 +163,10 @@ class ReadBypass {
     if (this.#maskBit !== 0) flipMask(view, from, to);
   }
 
-  /** Passes to `ws` the rest of a frame of which `ws` has the beginning. */
-  #goOn(chunk: Buffer): number {
-    const { length } = this.#cutHeader;
-    if (length === 0) return this.#passed === null ? 0 : this.#passOn(chunk, 0, this.#passed);
-    const header = Buffer.concat([this.#cutHeader, chunk.subarray(0, MAX_HEADER_BYTES)]);
-    const view = viewOf(header);
-    if (headerSize(view, 0) > header.length) return this.#passCutHeader(chunk, 0, header);
-    this.#cutHeader = NOTHING;
-    return this.#pass(chunk, 0, headerAt(view, 0), length);
-  }
-
-  /** Passes to `ws` the part of a header at the end of a read. */
-  #passCutHeader(chunk: Buffer, at: number, header: Buffer): number {
-    this.#cutHeader = Buffer.from(header);
-    this.reader.call(this.stream, chunk.subarray(at));
-    return chunk.length;
-  }
-
-  /**
-   * Passes to `ws` the bytes of a frame that have arrived.
-   *
-   * @param given bytes of the frame that `ws` has already
-   */
-  #pass(chunk: Buffer, at: number, { first, second, frameSize }: Header, given = 0): number {
-    const isInBetween =
-      (first === PLAIN_PING || first === PLAIN_PONG) && (second & MASKED) === this.#maskBit && (second & ~MASKED) <= ONE_BYTE_LENGTH;
-    const endsMessage = !isInBetween && (first & FINAL) !== 0;
-    if (!isInBetween) this.#isFragmented = !endsMessage;
-    return this.#passOn(chunk, at, { left: frameSize - given, endsMessage });
-  }
-
-  #passOn(chunk: Buffer, from: number, frame: PassedFrame): number {
-    const to = Math.min(from + frame.left, chunk.length);
-    frame.left -= to - from;
-    this.#passed = frame.left > 0 ? frame : null;
-    this.#isHeard = false;
-    this.reader.call(this.stream, chunk.subarray(from, to));
-    // The frame ended without a message: `ws` has met a close frame or an error, which it reports in a later turn.
-    if (this.#passed !== null || !frame.endsMessage || this.#isHeard) return to;
-    this.#end();
-    return chunk.length;
-  }
-
   readonly #end = (): void => {
     this.stream.off('data', this.#read);
-    this.ws.off('message', this.#hear).off('error', this.#end);
+    this.ws.off('error', this.#end);
+    this.#forWs.stop();
   };
 }
 
@@ -255,19 +182,12 @@ export function bypass(ws: PausableSocket, stream: Readable, masked: boolean, ma
   if (reader !== undefined && others.length === 0) new ReadBypass(ws, stream, reader, masked, maxPayload, receive);
 }
 
-const NOTHING = Buffer.alloc(0);
 const PLAIN_TEXT = FINAL | TEXT;
 const PLAIN_BINARY = FINAL | BINARY;
-const PLAIN_PING = FINAL | PING;
-const PLAIN_PONG = FINAL | PONG;
 const REPLACEMENT = '\ufffd';
 /** The most bytes of a short text. A longer text is decoded by itself, because a substring keeps the whole text in memory. */
 const SHORT_BYTES = 1024;
 
 function isShortText(view: DataView, at: number, content: number, end: number): boolean {
   return view.getUint8(at) === PLAIN_TEXT && end - content <= SHORT_BYTES;
-}
-
-function viewOf(bytes: Buffer): DataView {
-  return new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
 }

@@ -21,6 +21,11 @@ export interface Header {
   readonly frameSize: number;
 }
 
+/** A view of the same bytes. */
+export function viewOf(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+}
+
 /** The header at `at`, which must have arrived completely. */
 export function headerAt(view: DataView, at: number): Header {
   return { first: view.getUint8(at), second: view.getUint8(at + 1), frameSize: headerSize(view, at) + contentSize(view, at) };
