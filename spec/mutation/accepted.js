@@ -326,10 +326,12 @@ export const ACCEPTED = [
   ...of('src/session/session.ts', [
     { code: '{ cause: error }', mutant: '{}', why: 'the error is already logged, and no code reads its cause' },
   ]),
-  ...of('src/session/session.ts', [
-    { code: 'this.#messageBytes > this.limits.maxPayloadBytes', mutant: 'this.#messageBytes >= this.limits.maxPayloadBytes', why: FASTER },
-    { code: 'this.#messageBytes > this.limits.maxPayloadBytes', mutant: 'true', why: FASTER },
-    { code: "frame.type === 'open'", mutant: 'true', why: 'no other frame of a stream leaves before its open' },
+  ...of('src/session/streams/arrivals.ts', [
+    { code: 'this.#messageBytes > limits.maxPayloadBytes', mutant: 'this.#messageBytes >= limits.maxPayloadBytes', why: FASTER },
+    { code: 'this.#messageBytes > limits.maxPayloadBytes', mutant: 'true', why: FASTER },
+  ]),
+  ...of('src/session/streams/departures.ts', [
+    { code: "slice.type === 'open' || slice.type === 'data'", mutant: 'true', within: 'streams.get', why: FASTER },
   ]),
   ...of('src/session/streams/ending-stream.ts', [
     { code: 'this.#attachedBytes > 0', why: FASTER },

@@ -1,8 +1,7 @@
 import type { SocketClose } from '../transport/transport.js';
 import type { CloseReason } from '../wire/close-reason.js';
-import type { Frame, FrameDirection } from '../wire/frame.js';
 import type { ResetCode } from '../wire/reset-code.js';
-import type { LeavingFrames } from './streams/departures.js';
+import type { FrameObserver } from './base/frame-observer.js';
 import type { StreamOwner } from './streams/live-stream-host.js';
 import type { Session } from './session.js';
 
@@ -14,9 +13,7 @@ export interface Loss {
 }
 
 /** The owner of sessions. A session reports events to its owner that concern more than one stream. */
-export interface SessionOwner extends StreamOwner, LeavingFrames {
-  /** The connection of this number is about to encode a frame, or has decoded it from a message of `bytes`. */
-  observed(connection: number, direction: FrameDirection, frame: Frame, bytes: number): void;
+export interface SessionOwner extends StreamOwner, FrameObserver {
   /** The remote has answered a ping after `rttMs`. */
   answered(rttMs: number): void;
   /** The last open stream of a socket has ended. */

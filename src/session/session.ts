@@ -8,24 +8,21 @@ import { mapPresent } from '../rx/map-present.js';
 import { abnormalClose } from '../transport/transport.js';
 import type { Transport } from '../transport/transport.js';
 import { CloseCode } from '../wire/close-reason.js';
-import type { Codec, Message } from '../wire/codec.js';
+import type { Codec } from '../wire/codec.js';
 import { ConnectionFault } from '../wire/fault.js';
-import type { CompleteFrame } from '../wire/frame.js';
-import { isSmall, slicerToSend } from '../wire/fragment.js';
-import { encodedLength } from '../wire/length.js';
-import { encodedPartOf } from '../wire/outgoing.js';
+import { slicerToSend } from '../wire/fragment.js';
 import type { OutgoingFrame } from '../wire/outgoing.js';
 import type { Slicer } from '../wire/slicer.js';
 import { Reassembly } from '../wire/reassembly.js';
 import { ResetCode } from '../wire/reset-code.js';
 import { Admission } from './streams/admission.js';
+import { Arrivals } from './streams/arrivals.js';
 import { ControlReplies } from './send/control-replies.js';
 import { Closing } from './closing.js';
 import { ControlStream } from './control-stream.js';
 import { FloodGuard } from './base/flood-guard.js';
 import { AnswerHold } from './receive/answer-hold.js';
 import { ReceiveBudget } from './receive/receive-budget.js';
-import type { EndingStream } from './streams/ending-stream.js';
 import { LiveStream } from './streams/live-stream.js';
 import { ControlFrames } from './send/control-frames.js';
 import { ReadBackpressure } from './receive/read-backpressure.js';
@@ -35,6 +32,7 @@ import { Scheduler } from './send/scheduler.js';
 import type { SessionLimits, SessionOptions } from './session-options.js';
 import type { SessionOwner } from './session-owner.js';
 import { Departures } from './streams/departures.js';
+import { NotificationTurn } from './streams/notification-turn.js';
 import { StreamTable } from './streams/stream-table.js';
 import { Transit } from './watch/transit.js';
 import { Watchdog } from './watch/watchdog.js';
@@ -63,6 +61,8 @@ export class Session {
   readonly closing: Closing;
   readonly admission: Admission;
   readonly owner: SessionOwner;
+  readonly notifications: NotificationTurn;
+  readonly #arrivals: Arrivals;
   readonly #departures: Departures;
   readonly #out = new RestartingPipeline(
     () => this.#outbound(),
@@ -70,9 +70,6 @@ export class Session {
       this.#departures.fail(error);
     },
   );
-  #messageBytes = 0;
-  /** The notification that is leaving in several messages, from its call until it has left. */
-  #notification: EndingStream | null = null;
 
   constructor(options: SessionOptions) {
     const { transport, codec, limits, isDialer } = options;
@@ -96,6 +93,10 @@ export class Session {
     this.frames = new ControlFrames(codec, options.maxFrameBytes);
     this.scheduler = new Scheduler(this);
     this.replies = new ControlReplies(this.scheduler, this.frames, limits.maxControlFrames);
+    this.notifications = new NotificationTurn(codec, options.maxFrameBytes, () => {
+      this.owner.notified(this);
+    });
+    this.#arrivals = new Arrivals(this);
     this.#departures = new Departures(this);
     this.watchdog = new Watchdog(this, options.keepalive);
     this.reassembly = new Reassembly(codec, limits, this.receiveBudget.held, this.watchdog.fragments);
@@ -116,22 +117,14 @@ export class Session {
     return stream;
   }
 
-  /**
-   * Whether a notification is leaving in several messages. A later notification waits for the first. Otherwise their slices would take
-   * turns, and the remote might handle the later one earlier (S9a).
-   */
+  /** Whether a notification is leaving in several messages, so that a later one has to wait. */
   get isNotifying(): boolean {
-    return this.#notification !== null;
+    return this.notifications.isTaken;
   }
 
   /** Whether waiting notifications may follow an earlier one on this socket. */
   get takesNotifications(): boolean {
     return !this.isOver && !this.control.goaway.received;
-  }
-
-  /** The stream is about to queue its notification. */
-  notifying(stream: EndingStream, open: OutgoingFrame): void {
-    if (!open.isSmall && !isSmall(open, encodedPartOf(open), this.maxFrameBytes, this.codec)) this.#notification = stream;
   }
 
   /** Whether this socket accepts new streams of this side. */
@@ -165,13 +158,6 @@ export class Session {
     this.watchdog.probeNow();
   }
 
-  /** A notification has left, or ended before it left. The next notification may follow. */
-  notified(stream: EndingStream): void {
-    if (stream !== this.#notification) return;
-    this.#notification = null;
-    this.owner.notified(this);
-  }
-
   /** The remote goes away. It has not processed this side's streams above `last`. Unsent streams can move to another socket. */
   goneAway(last: number, code: ResetCode, reason: string): void {
     const why = reason === '' ? 'the remote is going away' : reason;
@@ -185,7 +171,7 @@ export class Session {
 
   /** Bytes of the current delivery: the reassembled payload with its headers, or its one message. Valid only during the delivery. */
   get arrivedBytes(): number {
-    return Math.max(this.#messageBytes, this.reassembly.assembledBytes);
+    return Math.max(this.#arrivals.messageBytes, this.reassembly.assembledBytes);
   }
 
   /** Returns the slices of a frame, or `null` if the frame fits one message. */
@@ -233,10 +219,11 @@ export class Session {
   }
 
   #inbound(): Observable<unknown> {
+    const { message, frame } = this.#arrivals;
     return this.transport.messages$.pipe(
-      mapPresent((message) => this.#receives(message)),
+      mapPresent(message),
       decode(this.codec, this.limits),
-      mapPresent((frame) => this.#arrived(frame)),
+      mapPresent(frame),
       assemble(this.codec, this.limits, this.reassembly),
       route(this.admission),
     );
@@ -245,35 +232,6 @@ export class Session {
   #outbound(): Observable<unknown> {
     const { begin, complete } = this.#departures;
     return this.scheduler.slices$.pipe(mapPresent(begin), encode(this.codec), mapPresent(complete));
-  }
-
-  /** Returns a message to read, or `null` once the connection has failed. */
-  #receives(message: Message): Message | null {
-    if (this.isOver) return null;
-    const bytes = (this.#messageBytes = this.transport.messageBytes ?? encodedLength(message));
-    this.owner.tally.receivedFrames++;
-    this.owner.tally.receivedBytes += bytes;
-    this.watchdog.received(bytes);
-    this.flood.received(bytes);
-    const { maxMessageBytes } = this.limits;
-    if (bytes <= maxMessageBytes) return message;
-    throw new ConnectionFault(
-      `message of ${bytes} bytes is over the limit of ${maxMessageBytes} (maxMessageBytes)`,
-      ResetCode.ENHANCE_YOUR_CALM,
-      CloseCode.TOO_BIG,
-    );
-  }
-
-  /** Returns the frame for its stream, or `null` to drop the frame. */
-  #arrived(frame: CompleteFrame): CompleteFrame | null {
-    this.owner.observed(this.number, 'rx', frame, this.#messageBytes);
-    // The observer may have ended the connection.
-    if (this.isOver) return null;
-    const admitted = this.admission.admit(frame);
-    if (admitted !== null && this.#messageBytes > this.limits.maxPayloadBytes && !this.admission.fits(admitted, this.#messageBytes))
-      return null;
-    if (admitted?.more === true) this.watchdog.watchFragments(this.reassembly);
-    return admitted;
   }
 
   #end(): void {

@@ -4,20 +4,13 @@ import type { Message } from '../../wire/codec.js';
 import type { Frame } from '../../wire/frame.js';
 import { encodedPartOf } from '../../wire/outgoing.js';
 import { ResetCode } from '../../wire/reset-code.js';
+import type { FrameObserver } from '../base/frame-observer.js';
 import type { ControlFrames } from '../send/control-frames.js';
 import type { ControlReplies } from '../send/control-replies.js';
 import type { Scheduler } from '../send/scheduler.js';
 import type { LiveStream } from './live-stream.js';
 import type { StreamOwner } from './live-stream-host.js';
 import type { StreamTable } from './stream-table.js';
-
-/** Sees the frames that leave. */
-export interface LeavingFrames {
-  /** The connection of this number is about to encode a frame. */
-  observed(connection: number, direction: 'tx', frame: Frame, bytes: number): void;
-  /** The connection has encoded a frame, and is about to write its message. */
-  encoded(connection: number, frame: Frame, message: Message): void;
-}
 
 /** The parts of a session that departures use. */
 export interface DepartureHost {
@@ -27,7 +20,7 @@ export interface DepartureHost {
   readonly scheduler: Pick<Scheduler, 'add' | 'backlog'>;
   readonly replies: ControlReplies;
   readonly frames: ControlFrames;
-  readonly owner: LeavingFrames & Pick<StreamOwner, 'tally'>;
+  readonly owner: FrameObserver & Pick<StreamOwner, 'tally'>;
   readonly control: {
     /** The socket has accepted a ping. */
     pinged(nonce: string): void;

@@ -190,7 +190,7 @@ export abstract class EndingStream extends StreamState {
 
   #releaseTasks(): void {
     const { host } = this;
-    if (this.isNotification) host.notified(this);
+    if (this.isNotification) host.notifications.ended(this);
     host.scheduler.release(this.id);
     host.closing.streamReleased();
   }

@@ -1,6 +1,5 @@
 import type { Codec } from '../../wire/codec.js';
 import type { CompleteFrame } from '../../wire/frame.js';
-import type { OutgoingFrame } from '../../wire/outgoing.js';
 import type { Reassembly } from '../../wire/reassembly.js';
 import type { ResetCode } from '../../wire/reset-code.js';
 import type { FloodGuard } from '../base/flood-guard.js';
@@ -10,8 +9,8 @@ import type { ReadBackpressure } from '../receive/read-backpressure.js';
 import type { ReceiveBudget } from '../receive/receive-budget.js';
 import type { ControlFrames } from '../send/control-frames.js';
 import type { Scheduler } from '../send/scheduler.js';
-import type { EndingStream } from './ending-stream.js';
 import type { LiveStream } from './live-stream.js';
+import type { NotificationTurn } from './notification-turn.js';
 import type { StreamTable } from './stream-table.js';
 
 /** The owner of the remote's streams. */
@@ -43,12 +42,9 @@ export interface LiveStreamHost {
   readonly control: { readonly goaway: GoAway };
   readonly owner: StreamOwner;
   readonly closing: StreamClosing;
+  readonly notifications: NotificationTurn;
   /** Bytes of the payload in delivery, with its headers. */
   readonly arrivedBytes: number;
-  /** The stream is about to queue its notification. */
-  notifying(stream: EndingStream, open: OutgoingFrame): void;
-  /** A notification has left, or ended before it left. */
-  notified(stream: EndingStream): void;
   /** Returns the reason of a reset, with the note of the limits appended. */
   noted(reason: string): string;
   /** Ends the connection. */

@@ -48,7 +48,7 @@ export class LiveStream extends EndingStream implements StreamLine, Sink<Complet
     if (this.sealed) return;
     if (frame.end) this.advance('seal');
     frame.stream = this.id;
-    if (this.isNotification) this.host.notifying(this, frame);
+    if (this.isNotification) this.host.notifications.queued(this, frame);
     this.host.scheduler.add(frame);
   }
 
