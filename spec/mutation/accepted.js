@@ -310,19 +310,19 @@ export const ACCEPTED = [
   ...of('src/session/base/precedence.ts', [{ code: 'code === null', mutant: 'false', why: NARROWING }]),
   ...of('src/session/send/scheduler.ts', [
     { code: 'this.#pipeline?.next', why: '`add` drops frames while no pipeline is subscribed' },
-    {
-      code: '!backlog.pulled || this.#isEmpty()',
-      why: 'a stream that is asked a moment earlier waits for its turn with a queued frame',
-    },
+    { code: '!this.#isEmpty()', why: 'a stream that is asked a moment earlier waits for its turn with a queued frame' },
     { code: 'this.#isDirect()', mutant: 'false', within: 'if (this.#isDirect())', why: QUEUED },
     { code: 'this.#whenFlushed.length > 0', why: 'only a shortcut: otherwise there is no task to run' },
+  ]),
+  ...of('src/session/send/pulls.ts', [
+    { code: 'backlog.pulled', why: FASTER },
     {
-      code: 'backlog.queues.has(stream) || this.#isHeld(stream)',
+      code: 'backlog.queues.has(stream) || this.bulk.holds(stream)',
       mutant: 'true',
       why: 'only a shortcut: otherwise the stream that waited longest is looked up, and either stream may have the turn',
     },
-    { code: 'this.#window?.awaitAnswer', why: NO_WINDOW },
   ]),
+  ...of('src/session/send/bulk-pacing.ts', [{ code: 'this.#window?.awaitAnswer', why: NO_WINDOW }]),
   ...of('src/session/session.ts', [
     { code: '{ cause: error }', mutant: '{}', why: 'the error is already logged, and no code reads its cause' },
   ]),

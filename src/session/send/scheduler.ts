@@ -9,10 +9,11 @@ import type { OutgoingFrame } from '../../wire/outgoing.js';
 import type { Slicer } from '../../wire/slicer.js';
 import type { Share } from '../base/share.js';
 import { Backlog } from './backlog.js';
-import { BulkWindow, BULK_FRAME_BYTES } from './bulk-window.js';
+import { BulkPacing } from './bulk-pacing.js';
 import type { SendPing } from './bulk-window.js';
 import type { Cut, StreamQueue } from './stream-queue.js';
 import { Pace } from './pace.js';
+import { Pulls } from './pulls.js';
 import { isControl } from '../base/precedence.js';
 import { runAll } from '../base/waiters.js';
 
@@ -42,23 +43,21 @@ export class Scheduler {
   readonly #control = new Fifo<OutgoingFrame>();
   #pumping = false;
   #stopped = false;
-  #pulling = false;
-  /** A pulling stream may send exactly one frame now. */
-  #granted = false;
   #whenFlushed: (() => void)[] = [];
   readonly #pace: Pace;
-  /** Created when the first bulk leaves. */
-  #window: BulkWindow | null = null;
-  /** Whether the last frame that left was bulk. */
-  #isBulk = false;
+  readonly #bulk: BulkPacing;
+  readonly #pulls: Pulls;
   #pipeline: Subscriber<Frame> | null = null;
   readonly #cut: Cut = (frame) => this.host.cut(frame);
 
   constructor(private readonly host: SchedulerHost) {
     this.backlog = new Backlog(host.limits, host.share);
-    this.#pace = new Pace(host.transport, () => {
+    const pump = (): void => {
       this.#pump();
-    });
+    };
+    this.#pace = new Pace(host.transport, pump);
+    this.#bulk = new BulkPacing(host.transit, pump, (stream) => this.backlog.hasMore(stream));
+    this.#pulls = new Pulls(this.backlog, this.#bulk);
     host.share?.onRoom(() => {
       this.backlog.roomMade();
       this.#pump();
@@ -79,7 +78,7 @@ export class Scheduler {
   /** Queues one whole frame. Drops the frame if the pipeline has ended. */
   add(frame: OutgoingFrame): void {
     if (this.#pipeline?.closed !== false) return;
-    this.#granted = false;
+    this.#pulls.use();
     if (!isControl(frame)) this.#addToStream(frame);
     else if (this.#isDirect()) this.#sendDirectly(frame);
     else {
@@ -102,7 +101,7 @@ export class Scheduler {
 
   /** Returns whether to pull a frame from a stream now. The frame leaves at once within this turn's share, or the stream has its turn. */
   hasDemand(stream: number): boolean {
-    return this.#granted || (this.#hasTurn() && !this.#isHeld(stream) && this.host.share?.mustWait() !== true);
+    return this.#pulls.isGranted || (this.#hasTurn() && !this.#bulk.holds(stream) && this.host.share?.mustWait() !== true);
   }
 
   /** Runs `task` once {@link hasDemand} holds. Waiting streams take turns. */
@@ -113,7 +112,7 @@ export class Scheduler {
 
   /** A stream has left, and its owner knows its end. Runs the tasks that waited for that. */
   release(stream: number): void {
-    this.#window?.release(stream);
+    this.#bulk.release(stream);
     this.backlog.release(stream);
     this.#checkFlushed();
   }
@@ -132,20 +131,16 @@ export class Scheduler {
     else this.#whenFlushed.push(task);
   }
 
-  /**
-   * Sends a ping whose pong shows that all earlier frames have arrived. Only a ping right behind bulk counts for the window. A receiver that
-   * holds back the pongs of bulk may answer any other ping.
-   */
+  /** Sends a ping whose pong shows that all earlier frames have arrived. */
   probe(): void {
-    if (this.#isBulk && this.#window !== null) this.#window.probe();
-    else this.host.transit.ping(ignore);
+    this.#bulk.probe();
   }
 
   /** Sends one last frame ahead of the queues, and nothing more. Queued frames stay until they are withdrawn or cleared. */
   stop(last: OutgoingFrame | null): void {
     if (this.#stopped) return;
     this.#stopped = true;
-    this.#window?.stop();
+    this.#bulk.stop();
     this.#whenFlushed = [];
     if (last !== null) this.#send(last);
   }
@@ -169,11 +164,6 @@ export class Scheduler {
     return this.#isFlushed() && !this.#stopped && this.#pace.free;
   }
 
-  /** Whether a stream has sent bulk, and its next frame has to wait for more answers. */
-  #isHeld(stream: number): boolean {
-    return this.#window?.holds(stream) === true;
-  }
-
   /** Whether a pulled frame leaves at once, within this turn's share of the event loop. */
   #hasTurn(): boolean {
     return this.#isDirect() && this.#pace.hasShare;
@@ -182,7 +172,7 @@ export class Scheduler {
   #addToStream(frame: OutgoingFrame): void {
     const stream = frame.stream ?? 0;
     let slices: Slicer | null = null;
-    if (this.#isDirect() && !this.#isHeld(stream)) {
+    if (this.#isDirect() && !this.#bulk.holds(stream)) {
       try {
         slices = this.host.cut(frame);
       } catch (error) {
@@ -203,7 +193,7 @@ export class Scheduler {
     this.host.share?.queued(bytes);
     this.#pumping = true;
     try {
-      this.#leaving(frame, bytes, false);
+      this.#bulk.leaving(frame, bytes, false);
       this.#send(frame);
     } finally {
       this.#pumping = false;
@@ -231,59 +221,31 @@ export class Scheduler {
   }
 
   #pull(): void {
-    if (this.#pulling || !this.backlog.pulled) return;
-    this.#pulling = true;
-    let isAnyAsked = true;
-    try {
-      while (isAnyAsked && this.#hasTurn()) isAnyAsked = this.#pullNext();
-    } finally {
-      this.#pulling = false;
-    }
+    if (this.#pulls.isPulling || !this.backlog.pulled) return;
+    const isAnyLeft = this.#pulls.many(() => this.#hasTurn());
     // With empty queues nothing else waits for the socket, for a turn, or for an answer.
     if (!this.backlog.pulled || !this.#isFlushed() || this.#pace.waiting || this.#stopped) return;
-    if (isAnyAsked) this.#pace.wait();
-    else this.#window?.awaitAnswer();
-  }
-
-  /** Pulls the next stream whose frame may leave; returns `false` if there is none. */
-  #pullNext(): boolean {
-    return this.backlog.pullNext((stream) => !this.#isHeld(stream));
-  }
-
-  /** Pulls after a queued frame has left, so pulled streams and queues take turns. A stream is pulled again after its last frame has left. */
-  #askAfter(stream: number): void {
-    const { backlog } = this;
-    if (!backlog.pulled || this.#isEmpty()) return;
-    this.#granting(() => (backlog.queues.has(stream) || this.#isHeld(stream) ? this.#pullNext() : backlog.pull(stream)));
-  }
-
-  /** Runs `ask`, which pulls one frame from a stream. Meanwhile {@link hasDemand} is true. */
-  #granting(ask: () => boolean): boolean {
-    this.#granted = true;
-    try {
-      return ask();
-    } finally {
-      this.#granted = false;
-    }
+    if (isAnyLeft) this.#pace.wait();
+    else this.#bulk.awaitAnswer();
   }
 
   /** Sends one frame or slice. Returns `false` if all queued frames are bulk that has to wait. */
   #step(): boolean {
     const control = this.#control.shift();
     if (control !== undefined) {
-      this.#isBulk = false;
+      this.#bulk.controlLeaving();
       this.#send(control);
       this.#pace.wrote(MIN_CHARGE_BYTES);
       return true;
     }
     for (const [stream, queue] of this.backlog.queues) {
-      if (this.#isHeld(stream)) continue;
+      if (this.#bulk.holds(stream)) continue;
       this.#pace.wrote(this.#stepStream(stream, queue));
-      this.#askAfter(stream);
+      if (!this.#isEmpty()) this.#pulls.after(stream);
       return true;
     }
-    if (this.#granting(() => this.#pullNext())) return true;
-    this.#window?.awaitAnswer();
+    if (this.#pulls.one()) return true;
+    this.#bulk.awaitAnswer();
     // The window may have queued a ping.
     return this.#control.length > 0;
   }
@@ -303,33 +265,11 @@ export class Scheduler {
     }
     const bytes = before - queue.bytes;
     backlog.taken(stream, queue, bytes);
-    this.#leaving(slice, bytes, wasCutting || queue.cutting);
+    this.#bulk.leaving(slice, bytes, wasCutting || queue.cutting);
     this.#send(slice);
     backlog.wake(stream);
     backlog.relieve();
     return bytes;
-  }
-
-  /** A frame or slice is about to leave. A ping that it needs follows it. */
-  #leaving(slice: Frame, bytes: number, isCut: boolean): void {
-    const { stream } = slice;
-    this.#isBulk = false;
-    if (typeof stream !== 'number') return;
-    this.#isBulk = isCut || bytes >= BULK_FRAME_BYTES;
-    if (this.#isBulk) (this.#window ??= this.#newWindow()).sent(stream, bytes);
-    else this.#window?.passed(stream);
-    // A reset may leave after its stream was released.
-    if (slice.type === 'reset' && slice.more !== true) this.#window?.release(stream);
-  }
-
-  #newWindow(): BulkWindow {
-    return new BulkWindow(
-      this.host.transit.ping,
-      () => {
-        this.#pump();
-      },
-      (stream) => this.backlog.hasMore(stream),
-    );
   }
 
   #send(slice: Frame): void {
@@ -339,8 +279,4 @@ export class Scheduler {
   #checkFlushed(): void {
     if (this.#whenFlushed.length > 0 && this.#isFlushed()) runAll(this.#whenFlushed.splice(0));
   }
-}
-
-function ignore(): void {
-  // The pong itself counts, so this callback has nothing to do.
 }
