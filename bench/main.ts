@@ -12,11 +12,11 @@ import { runRounds } from './harness/rounds.js';
 import type { Reading } from './harness/rounds.js';
 import { readOptions } from './options.js';
 import { browserPage } from './report/browser-page.js';
-import { comparison } from './report/comparison.js';
+import { keepComparison } from './report/keep-comparison.js';
 import { page } from './report/page.js';
 import { environment, versions } from './report/results.js';
 import type { Results } from './report/results.js';
-import { writeBetween, writeJson, writeText } from './report/write.js';
+import { writeJson, writeText } from './report/write.js';
 import type { BundleSize } from './workloads/bundle.js';
 
 const options = fromCommandLine((args) => readOptions(args, ROOT));
@@ -61,7 +61,7 @@ async function keep(results: Results, directory: string): Promise<void> {
   for (const [file, svg] of plots) writeText(join(directory, file), svg);
   writeText(join(directory, 'README.md'), page(results, workloads, adapters, [...plots.keys()]));
   // A part of the workloads, or of the other libraries, says too little for the first page.
-  if (directory === join(ROOT, 'docs/benchmarks')) await writeBetween(join(ROOT, 'docs/guide/speed.md'), 'benchmarks', comparison(results));
+  if (directory === join(ROOT, 'docs/benchmarks')) await keepComparison(results);
   progress(`written to ${relative(ROOT, directory)}`);
 }
 

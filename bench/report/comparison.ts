@@ -1,6 +1,7 @@
 import { REFERENCE } from '../harness/adapter-names.js';
 import type { AdapterName } from '../harness/adapter-names.js';
 import { goalsMet, goalsTable } from './goals.js';
+import type { Point } from './plot.js';
 import type { Results } from './results.js';
 import { summarize } from './summary.js';
 import { figure, markdown } from './table.js';
@@ -14,22 +15,24 @@ const COMPARED: readonly (readonly [title: string, adapter: AdapterName, bundle:
   ['rxjs webSocket', 'rxjs-websocket', 'rxjs webSocket().multiplex'],
 ];
 
-const RATIOS: readonly (readonly [title: string, workload: string, metric: string])[] = [
-  ['requests/s, 64 in flight (↑)', 'W2@64', 'perSecond'],
-  ['items/s of one stream (↑)', 'W3', 'perSecond'],
-  ['a small request during an upload of 64 MiB, p50 (↓)', 'W6', 'upP50'],
-  ['from dialing to the first reply (↓)', 'W9', 'medianMs'],
+type Better = '↑' | '↓';
+
+const RATIOS: readonly (readonly [title: string, better: Better, workload: string, metric: string])[] = [
+  ['requests/s, 64 in flight', '↑', 'W2@64', 'perSecond'],
+  ['items/s of one stream', '↑', 'W3', 'perSecond'],
+  ['a small request during an upload of 64 MiB, p50', '↓', 'W6', 'upP50'],
+  ['from dialing to the first reply', '↓', 'W9', 'medianMs'],
 ];
 
 const KB = 1_000;
 
 /** The comparison of the first page: a few ratios beside other libraries, the sizes, and, folded, the goals. */
 export function comparison(results: Results): string {
-  const ratios = RATIOS.map(([title, workload, metric]) => [
-    title,
+  const ratios = RATIOS.map(([title, better, workload, metric]) => [
+    `${title} (${better})`,
     ...COMPARED.map(([, adapter]) => written(summarize(results.readings, workload, adapter, metric, REFERENCE).ratio)),
   ]);
-  const sizes = COMPARED.map(([, , bundle]) => figure((results.bundles.find(({ name }) => name === bundle)?.gzip ?? NaN) / KB));
+  const sizes = COMPARED.map(([, , bundle]) => figure(sizeOf(results, bundle) / KB));
   const { met, all } = goalsMet(results);
   return [
     markdown(
@@ -42,6 +45,27 @@ export function comparison(results: Results): string {
     goalsTable(results),
     '</details>',
   ].join('\n\n');
+}
+
+/** The same figures for one plot. Each is how many times as good as the reference, and for sizes as the smallest client. */
+export function comparisonPoints(results: Results): Point[] {
+  const ratios = RATIOS.flatMap(([series, better, workload, metric]) =>
+    COMPARED.map(([x, adapter]) => {
+      const { ratio } = summarize(results.readings, workload, adapter, metric, REFERENCE);
+      return { series, x, y: better === '↑' ? ratio : 1 / ratio };
+    }),
+  );
+  const smallest = Math.min(...COMPARED.map(([, , bundle]) => sizeOf(results, bundle)));
+  const sizes = COMPARED.map(([x, , bundle]) => ({
+    series: 'size of a client (1: the smallest)',
+    x,
+    y: smallest / sizeOf(results, bundle),
+  }));
+  return [...ratios, ...sizes].filter(({ y }) => Number.isFinite(y));
+}
+
+function sizeOf({ bundles }: Results, bundle: string): number {
+  return bundles.find(({ name }) => name === bundle)?.gzip ?? NaN;
 }
 
 function written(ratio: number): string {

@@ -21,7 +21,7 @@ export interface Plot {
 const SIZE = { width: 560, height: 320 };
 const LOOKS = {
   background: 'white',
-  config: { font: 'sans-serif', axis: { grid: true, gridColor: '#eee' }, legend: { labelLimit: 0 } },
+  config: { font: 'sans-serif', axis: { grid: true, gridColor: '#eee', labelLimit: 0 }, legend: { labelLimit: 0 } },
 } as const;
 
 /** A line for each series, as SVG. */

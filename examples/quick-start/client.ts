@@ -1,4 +1,4 @@
-// client.ts; in a browser: import { connect } from 'rxmux', and connect('ws://localhost:8080')
+// client.ts, on Node
 import { take } from 'rxjs';
 import { client } from 'rxmux/contract';
 import { connect } from 'rxmux/node';

@@ -9,7 +9,7 @@ import { buildSync } from 'esbuild';
 import { Example } from './example.js';
 import { fences, REPOSITORY } from './markdown.js';
 
-const FILES = ['api', 'server', 'client'];
+const FILES = ['api', 'server', 'client', 'page'];
 const PROGRAMS = ['server', 'client'];
 /** Below node_modules, so that the programs find their imports. */
 const BUILT = join(REPOSITORY, 'node_modules/.cache/rxmux-quick-start');

@@ -25,7 +25,7 @@ function promised(program) {
 async function checkQuickStart() {
   const directory = emptyFolder('newcomer');
   const files = quickStart();
-  assert.deepEqual([...files.keys()], ['api.ts', 'server.ts', 'client.ts']);
+  assert.deepEqual([...files.keys()], ['api.ts', 'server.ts', 'client.ts', 'page.ts']);
   for (const [name, text] of files) writeFileSync(join(directory, name), text);
   run(directory, 'npm', 'init', '--yes');
   run(directory, 'npm', 'pkg', 'set', 'type=module');
@@ -44,7 +44,7 @@ async function checkQuickStart() {
 
 function checkTypes(directory, program) {
   run(directory, 'npm', 'install', '--loglevel=error', '--save-dev', '@types/node');
-  run(directory, process.execPath, tsc, ...STRICT, 'server.ts', 'client.ts');
+  run(directory, process.execPath, tsc, ...STRICT, 'server.ts', 'client.ts', 'page.ts');
   writeFileSync(join(directory, 'client.ts'), program.replace('calls.square', 'calls.sqaure'));
   const { stdout } = spawnSync(process.execPath, [tsc, ...STRICT, 'client.ts'], { cwd: directory, encoding: 'utf8' });
   assert.match(stdout, /^client\.ts.*Property 'sqaure' does not exist.*Did you mean 'square'\?/);

@@ -1,0 +1,9 @@
+// page.ts, in a browser
+import { connect } from 'rxmux';
+import { client } from 'rxmux/contract';
+import { api } from './api.ts';
+
+const peer = connect('ws://localhost:8080', { reconnect: { maxAttempts: Infinity } });
+client(peer, api)
+  .countdown({ from: 10 })
+  .subscribe({ next: (n) => (document.title = String(n)), error: console.error });
