@@ -1,0 +1,88 @@
+import type { Marble } from '../model/marble.js';
+import type { Theme } from './theme.js';
+
+/** The distance of a marble's centre from the line of its lane. */
+export const SIDE = 8;
+/** The largest radius of a marble. */
+export const RADIUS = 6;
+const OPEN_RADIUS = 4.5;
+const FRAGMENT_RADIUS = 2.5;
+const SMALL_RADIUS = 3.2;
+const BAR = 8;
+const FULL_CIRCLE = 2 * Math.PI;
+const FADED = 0.16;
+
+/** Draws a marble at `x`, above or below the line at `y`. */
+export function drawMarble(context: CanvasRenderingContext2D, theme: Theme, marble: Marble, x: number, y: number, isAbove: boolean): void {
+  context.globalAlpha = marble.matches ? 1 : FADED;
+  const side = isAbove ? -1 : 1;
+  drawShape(context, theme, marble, x, y + side * SIDE);
+  if (marble.ends) drawBar(context, theme, x + barOffset(marble), y, side);
+  context.globalAlpha = 1;
+}
+
+/** The radius of a marble, by the size of its frame. */
+export function radiusOf({ kind, bytes }: Marble): number {
+  if (kind === 'fragment') return FRAGMENT_RADIUS;
+  if (kind === 'open') return OPEN_RADIUS;
+  return Math.min(RADIUS, SMALL_RADIUS + Math.log10(Math.max(1, bytes / 50)));
+}
+
+function drawShape(context: CanvasRenderingContext2D, theme: Theme, marble: Marble, x: number, y: number): void {
+  switch (marble.kind) {
+    case 'end':
+      return;
+    case 'reset':
+      drawCross(context, theme.reset, x, y);
+      return;
+    case 'open':
+      drawDisc(context, theme.open, x, y, OPEN_RADIUS);
+      return;
+    case 'fragment':
+      drawDisc(context, theme.fragment, x, y, FRAGMENT_RADIUS);
+      return;
+    case 'ping':
+    case 'pong':
+      drawDisc(context, theme.ping, x, y, FRAGMENT_RADIUS);
+      return;
+    case 'goaway':
+      drawDisc(context, theme.wall, x, y, SMALL_RADIUS);
+      return;
+    case 'data':
+      drawDisc(context, theme.data, x, y, radiusOf(marble));
+      return;
+    case 'unknown':
+      drawDisc(context, theme.tick, x, y, SMALL_RADIUS);
+  }
+}
+
+function drawDisc(context: CanvasRenderingContext2D, colour: string, x: number, y: number, radius: number): void {
+  context.fillStyle = colour;
+  context.beginPath();
+  context.arc(x, y, radius, 0, FULL_CIRCLE);
+  context.fill();
+}
+
+function drawCross(context: CanvasRenderingContext2D, colour: string, x: number, y: number): void {
+  const arm = SMALL_RADIUS + 0.6;
+  context.strokeStyle = colour;
+  context.lineWidth = 2;
+  context.lineCap = 'round';
+  context.beginPath();
+  context.moveTo(x - arm, y - arm);
+  context.lineTo(x + arm, y + arm);
+  context.moveTo(x + arm, y - arm);
+  context.lineTo(x - arm, y + arm);
+  context.stroke();
+}
+
+/** Draws the end of one direction: half a bar, which the end of the other direction makes whole. */
+function drawBar(context: CanvasRenderingContext2D, { end }: Theme, x: number, y: number, side: 1 | -1): void {
+  context.fillStyle = end;
+  context.fillRect(x - 1, side < 0 ? y - BAR - 3 : y, 2, BAR + 3);
+}
+
+/** A bar stands behind its marble, and in the place of a marble that is nothing else. */
+function barOffset(marble: Marble): number {
+  return marble.kind === 'end' ? 0 : radiusOf(marble) + 3;
+}

@@ -1,0 +1,106 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { BehaviorSubject, filter, firstValueFrom, map, NEVER, of, ReplaySubject, scan, take, toArray } from 'rxjs';
+import { RefusedError } from '../../src/index.js';
+import type { StreamHandler } from '../../src/index.js';
+import { answerInspector, inspect, inspectorFeed, Omitted } from '../../src/inspect.js';
+import type { InspectorBatch } from '../../src/inspect.js';
+import { MsgpackCodec } from '../../src/msgpack.js';
+import { createPair } from '../../src/testing.js';
+import type { Pair } from '../../src/testing.js';
+
+const pairs: Pair[] = [];
+
+afterEach(async () => {
+  for (const { dialer } of pairs.splice(0)) await dialer.close();
+});
+
+/** A server's peer under inspection, and a second connection for its viewer. */
+function watched(verify: () => boolean = () => true, maxWaitingLines?: number): { readonly app: Pair; readonly viewer: Pair } {
+  const app = createPair({ codec: new MsgpackCodec(), acceptor: { onStream: (_, stream) => stream.reply('fine') } });
+  const handler = answerInspector(inspect(app.acceptor, { historyMs: 0 }), { verify, maxWaitingLines });
+  const viewer = createPair({ acceptor: { onStream: handler } });
+  pairs.push(app, viewer);
+  return { app, viewer };
+}
+
+function linesOf(batches: ReplaySubject<InspectorBatch>): ReturnType<typeof firstValueFrom<InspectorBatch['lines']>> {
+  return firstValueFrom(
+    batches.pipe(
+      scan((all: InspectorBatch['lines'], { lines }) => [...all, ...lines], []),
+      filter(({ length }) => length >= 2),
+    ),
+  );
+}
+
+function view(viewer: Pair, payloads = false): ReplaySubject<InspectorBatch> {
+  const batches = new ReplaySubject<InspectorBatch>(100);
+  inspectorFeed(viewer.dialer)(new BehaviorSubject(payloads)).subscribe(batches);
+  return batches;
+}
+
+describe('an inspector over rxmux', () => {
+  it('A viewer has the lines of the server, from the side of the dialer', async () => {
+    const { app, viewer } = watched();
+    const batches = view(viewer);
+    await firstValueFrom(batches);
+    await app.dialer.request({ op: 'hi' });
+    const lines = await linesOf(batches);
+    expect(lines.map(({ d, n, f }) => [d, n, f?.['type'], f?.['payload'] instanceof Omitted])).toEqual([
+      ['>', 'hi', 'open', true],
+      ['<', undefined, 'data', true],
+    ]);
+  });
+
+  it('Payloads pass, also those that the viewer’s codec does not know', async () => {
+    const { app, viewer } = watched();
+    const batches = view(viewer, true);
+    await firstValueFrom(batches);
+    const payload = { bytes: new Uint8Array([1, 2]), on: new Date(5) };
+    await app.dialer.request(payload);
+    const [open] = await linesOf(batches);
+    expect(open?.f?.['payload']).toEqual(payload);
+  });
+
+  it('A batch has the state of the watched peers', async () => {
+    const { app, viewer } = watched();
+    await app.acceptor.opened;
+    const { peers, dropped } = await firstValueFrom(inspectorFeed(viewer.dialer)(NEVER));
+    expect(peers).toMatchObject([{ c: 1, isDialer: false, state: 'open', reconnects: 0, rttMs: null, bufferedAmount: 0 }]);
+    expect(dropped).toBe(0);
+  });
+
+  it('A viewer that is not accepted is refused, and so is another stream', async () => {
+    const { viewer } = watched(() => false);
+    await expect(firstValueFrom(inspectorFeed(viewer.dialer)(of(true)))).rejects.toBeInstanceOf(RefusedError);
+    await expect(viewer.dialer.request({ op: 'other' })).rejects.toBeInstanceOf(RefusedError);
+  });
+
+  it('A viewer on an inspected peer does not see its own stream', async () => {
+    const pair: Pair = createPair({ acceptor: { onStream: ((payload, stream) => handler(payload, stream)) satisfies StreamHandler } });
+    const handler = answerInspector(inspect(pair.acceptor), { verify: () => true });
+    const three = inspectorFeed(pair.dialer)(of(false)).pipe(
+      map(({ lines }) => lines.map(({ f }) => f?.['type'])),
+      take(3),
+      toArray(),
+    );
+    expect((await firstValueFrom(three)).slice(1)).toEqual([[], []]);
+    await pair.dialer.close();
+  });
+
+  it('A slow viewer gets a part of the lines, and the count of the others', async () => {
+    const { app, viewer } = watched(undefined, 50);
+    const stream = viewer.dialer.open<InspectorBatch, boolean>(['rxmux.inspect'], { timeoutMs: 0 });
+    const batches: AsyncIterator<InspectorBatch> = stream[Symbol.asyncIterator]();
+    await stream.send(true);
+    await batches.next();
+    const text = 'x'.repeat(50_000);
+    for (let n = 0; n < 200; n++) await app.dialer.request({ op: 'hi', text });
+    let dropped = 0;
+    while (dropped === 0) {
+      const next = await batches.next();
+      if (next.done === true) throw new Error('expected a batch that counts dropped lines');
+      dropped = next.value.dropped;
+    }
+    expect(viewer.acceptor.bufferedAmount).toBeLessThan(200 * text.length);
+  });
+});

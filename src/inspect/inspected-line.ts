@@ -1,0 +1,59 @@
+import { labelled } from '../peer/base/label.js';
+import type { Label } from '../peer/base/label.js';
+import type { FrameEvent } from '../peer/peer.js';
+import { ABSENT } from '../wire/frame.js';
+import type { Frame } from '../wire/frame.js';
+import { toMapping } from '../wire/mapping.js';
+import type { InspectorLine } from './batch.js';
+import { Omitted } from './json-values.js';
+
+/** A name at the beginning of a payload that was cut: the default label finds its first key or its first item. */
+const NAME_IN_TEXT = /^(?:\[|\{"(?:op|type|method|name|event)":)"([^"\\]{1,100})"/;
+
+/** A connection of a peer, and how the lines of its frames are made. */
+export interface Seat {
+  /** The number of the connection among all that are inspected. */
+  readonly c: number;
+  readonly isDialer: boolean;
+  readonly label: Label;
+}
+
+/** Makes the line of a frame, `t` ms after the feed began. */
+export function inspectedLine(
+  { frame, direction, bytes }: FrameEvent,
+  t: number,
+  { c, isDialer, label }: Seat,
+  payloads: boolean,
+): InspectorLine {
+  const d = (direction === 'tx') === isDialer ? '>' : '<';
+  const f = payloads ? toMapping(frame) : withoutContent(frame, bytes);
+  const name = frame.type === 'open' ? nameOf(frame, label) : '';
+  return name === '' ? { v: 1, t, c, d, f, b: bytes } : { v: 1, t, c, d, f, b: bytes, n: name };
+}
+
+/** Leaves out a slice of a payload, in which no part can be redacted. */
+export function withoutSlice(line: InspectorLine): InspectorLine {
+  if (line.f?.['fragment'] === undefined) return line;
+  return { ...line, f: { ...line.f, fragment: new Omitted(line.b ?? 0) } };
+}
+
+/** The envelope of a frame without the payload, whose size is the size of its message: to count it alone takes as long as to encode it. */
+function withoutContent(frame: Frame, bytes: number): Record<string, unknown> {
+  const { payload, fragment } = frame;
+  const f: Record<string, unknown> = { type: frame.type };
+  if (frame.stream != null) f['stream'] = frame.stream;
+  if (frame.end === true) f['end'] = true;
+  if (payload !== undefined && payload !== ABSENT) f['payload'] = new Omitted(bytes);
+  else if (fragment != null) f['fragment'] = new Omitted(bytes);
+  if (frame.more === true) f['more'] = true;
+  if (frame.code != null) f['code'] = frame.code;
+  if (frame.reason != null) f['reason'] = frame.reason;
+  if (frame.nonce != null) f['nonce'] = frame.nonce;
+  if (frame.last_stream != null) f['last_stream'] = frame.last_stream;
+  return f;
+}
+
+function nameOf({ payload, fragment }: Frame, label: Label): string {
+  if (typeof fragment === 'string') return NAME_IN_TEXT.exec(fragment.slice(0, 200))?.[1] ?? '';
+  return payload === ABSENT ? '' : labelled(label, payload);
+}

@@ -1,0 +1,166 @@
+import { map, Observable, Subscription } from 'rxjs';
+import { log } from '../logger.js';
+import type { StreamHandler } from '../peer/base/hooks.js';
+import { checkPeer } from '../peer/check-peer.js';
+import type { Peer } from '../peer/peer.js';
+import type { Stream } from '../peer/stream/stream.js';
+import { atLeast, checkFunction, checkObject } from '../wire/check.js';
+import { readOptions } from '../wire/options.js';
+import type { Options } from '../wire/options.js';
+import { ResetCode } from '../wire/reset-code.js';
+import type { InspectorBatch, InspectorFeed } from './batch.js';
+import { hiddenStreamsOf } from './hidden-streams.js';
+import type { Inspection } from './inspect.js';
+import { readLine, writeLine } from './recording.js';
+
+/** A viewer opens its stream with this payload, and sends whether it wants payloads. */
+const OPENED_WITH = 'rxmux.inspect';
+
+/** A batch on the wire: its lines are rows of a recording, so that any codec carries them. */
+interface WireBatch extends Omit<InspectorBatch, 'lines'> {
+  readonly rows: readonly string[];
+}
+
+/** The access of inspectors. */
+export interface InspectorAnswerOptions {
+  /** Decides for each viewer, by its peer or the headers of its stream. */
+  readonly verify: (stream: Stream) => boolean | Promise<boolean>;
+  /** So many lines wait for a slow viewer; later ones are dropped, and counted. Default 5 000. */
+  readonly maxWaitingLines?: number | undefined;
+}
+
+interface Used {
+  readonly verify: InspectorAnswerOptions['verify'];
+  readonly maxWaitingLines: number;
+}
+
+/** Declares the options of answers to inspectors. */
+export const INSPECTOR_ANSWER_OPTIONS: Options<InspectorAnswerOptions, Used> = {
+  verify: [checkFunction, () => false],
+  maxWaitingLines: [atLeast(1), 5_000],
+};
+
+/**
+ * Answers inspectors that watch this server over rxmux itself: the handler of `serve`, or a part of it. A viewer's own stream is left
+ * out. For a viewer that reads too slowly, lines are dropped and counted.
+ *
+ * Streams with another payload are REFUSED, and so is a viewer that `verify` does not accept.
+ *
+ * @throws TypeError for a bad option
+ *
+ * @example
+ * ```ts
+ * const inspection = inspect(server, { historyMs: 0 });
+ * const verify = ({ peer }: Stream) => peer.context.isAdmin === true;
+ * serve({ port: 8081, host: '127.0.0.1', handler: answerInspector(inspection, { verify }) });
+ * ```
+ */
+export function answerInspector(inspection: Inspection, options: InspectorAnswerOptions): StreamHandler {
+  checkFunction('verify', checkObject('options', options).verify);
+  const { verify, maxWaitingLines } = readOptions(INSPECTOR_ANSWER_OPTIONS, options);
+  return async (payload, stream) => {
+    if (!isViewer(payload)) {
+      stream.reset(ResetCode.REFUSED, 'expected an inspector');
+      return;
+    }
+    if (await verify(stream)) await new Viewer(inspection, stream, maxWaitingLines).watch();
+    else stream.reset(ResetCode.REFUSED, 'this inspector may not look');
+  };
+}
+
+/** Whether a stream was opened by {@link inspectorFeed}. */
+export function isViewer(payload: unknown): boolean {
+  return Array.isArray(payload) && payload[0] === OPENED_WITH;
+}
+
+/**
+ * The feed of a server that answers with {@link answerInspector}. Each subscription opens a stream.
+ *
+ * @throws TypeError unless `peer` is a peer
+ *
+ * @example
+ * ```ts
+ * const feed = inspectorFeed(connect('ws://127.0.0.1:8081'));
+ * feed(of(false)).subscribe(({ lines, dropped }) => console.log(lines.length, dropped));
+ * ```
+ */
+export function inspectorFeed(peer: Peer): InspectorFeed {
+  checkPeer('inspectorFeed', peer, 'open$');
+  return (payloads$) => peer.open$<WireBatch, boolean>([OPENED_WITH], { input: payloads$, timeoutMs: 0 }).pipe(map(fromWire));
+}
+
+/** One viewer of a server. */
+class Viewer {
+  #waiting: InspectorBatch | null = null;
+  #isSending = false;
+
+  constructor(
+    private readonly inspection: Inspection,
+    private readonly stream: Stream,
+    private readonly maxWaitingLines: number,
+  ) {}
+
+  /** Sends batches until the viewer or the inspection ends. */
+  async watch(): Promise<void> {
+    const subscription = new Subscription();
+    const { peer, id } = this.stream;
+    const hidden = hiddenStreamsOf(peer);
+    if (id !== null) hidden.add(id);
+    await new Promise<void>((resolve) => {
+      const payloads$ = new Observable<boolean>((subscriber) =>
+        this.stream.subscribe({
+          next: (value) => {
+            subscriber.next(value === true);
+          },
+          error: () => undefined,
+        }),
+      );
+      subscription.add(
+        this.inspection.feed(payloads$).subscribe({
+          next: (batch) => {
+            this.#add(batch);
+          },
+          complete: resolve,
+        }),
+      );
+      void this.stream.closed.then(() => {
+        resolve();
+      });
+    });
+    subscription.unsubscribe();
+    if (id !== null) hidden.delete(id);
+  }
+
+  #add(batch: InspectorBatch): void {
+    this.#waiting = this.#waiting === null ? batch : joined(this.#waiting, batch, this.maxWaitingLines);
+    if (!this.#isSending) void this.#send();
+  }
+
+  async #send(): Promise<void> {
+    this.#isSending = true;
+    try {
+      while (this.#waiting !== null) {
+        const batch = this.#waiting;
+        this.#waiting = null;
+        await this.stream.send(toWire(batch));
+      }
+    } catch (error) {
+      if (this.stream.cause === null) log('warn', 'an inspector could not be sent a batch', error);
+    }
+    this.#isSending = false;
+  }
+}
+
+function joined(one: InspectorBatch, next: InspectorBatch, most: number): InspectorBatch {
+  const lines = [...one.lines, ...next.lines];
+  const surplus = Math.max(0, lines.length - most);
+  return { ...next, lines: lines.slice(0, most), dropped: one.dropped + next.dropped + surplus };
+}
+
+function toWire({ lines, ...batch }: InspectorBatch): WireBatch {
+  return { ...batch, rows: lines.map(writeLine) };
+}
+
+function fromWire({ rows, ...batch }: WireBatch): InspectorBatch {
+  return { ...batch, lines: rows.map(readLine) };
+}
