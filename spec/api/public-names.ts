@@ -73,8 +73,11 @@ export const PUBLIC_NAMES: Readonly<
     ),
   },
   inspect: {
-    values: names('Omitted VERSION describeLine readLine withoutPayload writeLine'),
-    types: names('InspectedPeer InspectorBatch InspectorFeed InspectorLine Line RecordedFrame'),
+    values: names('Omitted VERSION answerInspector describeLine inspect inspectorFeed readLine withoutPayload writeLine'),
+    types: names(`
+      InspectOptions InspectedPeer Inspection InspectorAnswerOptions InspectorBatch InspectorFeed InspectorLine Line PeersSource
+      RecordedFrame
+    `),
   },
   nats: {
     values: names('VERSION natsLog'),
