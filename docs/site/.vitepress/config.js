@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { apiSidebars } from './api-sidebar.js';
+import { withoutContents } from './contents.js';
 import { sourceLinks } from './source-links.js';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
@@ -41,6 +42,7 @@ export default {
   markdown: {
     config(md) {
       sourceLinks(md, root, toPage);
+      withoutContents(md);
     },
   },
   themeConfig: {
