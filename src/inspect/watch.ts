@@ -9,6 +9,7 @@ import type { Seat } from './inspected-line.js';
 
 /** A server, with its peers of now and of later. */
 export interface PeersSource {
+  /** The peers that are connected now. */
   readonly peers?: Iterable<Peer> | undefined;
   /** Emits each later peer. */
   readonly peers$: Observable<Peer>;

@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { apiSidebars } from './api-sidebar.js';
 import { withoutContents } from './contents.js';
@@ -20,7 +20,73 @@ const vueOnTheServer = {
 const page = (text, link) => ({ text, link });
 const guide = (text, name) => page(text, `/guide/${name}`);
 
-const errorCodes = readdirSync(`${root}docs/errors`).map((file) => file.replace('.md', ''));
+/** The pages of a folder, by their headings. */
+function pagesIn(folder) {
+  return readdirSync(`${root}${folder}`)
+    .filter((file) => file.endsWith('.md'))
+    .map((file) => {
+      const [, heading = file] = /^# (.+)$/m.exec(readFileSync(`${root}${folder}/${file}`, 'utf8')) ?? [];
+      return page(heading, `/${toPage(`${folder}/${file}`).replace('.md', '')}`);
+    });
+}
+
+const GROUPS = [
+  {
+    text: 'Guide',
+    items: [
+      page('Start', '/start'),
+      guide('Concepts', 'concepts'),
+      guide('Calls', 'calls'),
+      guide('Back-pressure', 'back-pressure'),
+      guide('Errors', 'errors'),
+      guide('Reconnect and deploy', 'reconnect'),
+      guide('Contracts', 'contracts'),
+      guide('Options', 'options'),
+      guide('Pictures', 'pictures'),
+    ],
+  },
+  {
+    text: 'Around it',
+    items: [
+      guide('Frameworks', 'frameworks'),
+      guide('Servers and proxies', 'servers'),
+      guide('Topics', 'topics'),
+      guide('Testing', 'testing'),
+      guide('The command', 'command'),
+      page('Recipes', '/recipes'),
+    ],
+  },
+  {
+    text: 'Coming from',
+    items: [guide('socket.io', 'from-socket-io'), guide('rxjs webSocket', 'from-websocket'), guide('tRPC subscriptions', 'from-trpc')],
+  },
+  {
+    text: 'Facts',
+    items: [
+      guide('Security and limits', 'security'),
+      guide('Speed', 'speed'),
+      page('Performance', '/PERFORMANCE'),
+      page('Reliability', '/RELIABILITY'),
+      page('Protocol', '/PROTOCOL'),
+    ],
+  },
+  { text: 'Errors by code', collapsed: true, items: pagesIn('docs/errors') },
+  {
+    text: 'For contributors',
+    items: [
+      page('Architecture', '/ARCHITECTURE'),
+      page('Contributing', '/CONTRIBUTING'),
+      page('Benchmarks', '/benchmarks/README'),
+      page('Mutation tests', '/mutation'),
+      page('Changelog', '/changelog'),
+    ],
+  },
+];
+
+/** Pages that no group names, so that a new page has its link. */
+const unnamed = ['docs', 'docs/guide']
+  .flatMap(pagesIn)
+  .filter(({ link }) => link !== '/index' && !GROUPS.some(({ items }) => items.some((item) => item.link === link)));
 
 export default {
   title: 'rxmux',
@@ -52,62 +118,7 @@ export default {
     nav: [page('Start', '/start'), page('Guide', '/guide/concepts'), page('API', '/api/rxmux/'), page('Protocol', '/PROTOCOL')],
     sidebar: {
       ...apiSidebars(fileURLToPath(new URL('../../api', import.meta.url))),
-      '/': [
-        {
-          text: 'Guide',
-          items: [
-            page('Start', '/start'),
-            guide('Concepts', 'concepts'),
-            guide('Calls', 'calls'),
-            guide('Back-pressure', 'back-pressure'),
-            guide('Errors', 'errors'),
-            guide('Reconnect and deploy', 'reconnect'),
-            guide('Contracts', 'contracts'),
-            guide('Options', 'options'),
-            guide('Pictures', 'pictures'),
-          ],
-        },
-        {
-          text: 'Around it',
-          items: [
-            guide('Frameworks', 'frameworks'),
-            guide('Servers and proxies', 'servers'),
-            guide('Topics', 'topics'),
-            guide('Testing', 'testing'),
-            guide('The command', 'command'),
-            page('Recipes', '/recipes'),
-          ],
-        },
-        {
-          text: 'Coming from',
-          items: [
-            guide('socket.io', 'from-socket-io'),
-            guide('rxjs webSocket', 'from-websocket'),
-            guide('tRPC subscriptions', 'from-trpc'),
-          ],
-        },
-        {
-          text: 'Facts',
-          items: [
-            guide('Security and limits', 'security'),
-            guide('Speed', 'speed'),
-            page('Performance', '/PERFORMANCE'),
-            page('Reliability', '/RELIABILITY'),
-            page('Protocol', '/PROTOCOL'),
-          ],
-        },
-        { text: 'Errors by code', collapsed: true, items: errorCodes.map((code) => page(code, `/errors/${code}`)) },
-        {
-          text: 'For contributors',
-          items: [
-            page('Architecture', '/ARCHITECTURE'),
-            page('Contributing', '/CONTRIBUTING'),
-            page('Benchmarks', '/benchmarks/README'),
-            page('Mutation tests', '/mutation'),
-            page('Changelog', '/changelog'),
-          ],
-        },
-      ],
+      '/': unnamed.length === 0 ? GROUPS : [...GROUPS, { text: 'More', items: unnamed }],
     },
   },
 };
