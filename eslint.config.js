@@ -12,6 +12,9 @@ const UNINSTALLED = existsSync(new URL('bench/node_modules', import.meta.url))
   ? []
   : ['bench/adapters/peers/', 'bench/report/plot.ts', 'bench/micro.ts'];
 
+// The page's own packages are there once `npm run build:inspector` has installed them.
+const UNBUILT = existsSync(new URL('examples/inspector/node_modules', import.meta.url)) ? [] : ['examples/inspector/page/'];
+
 /** Folders whose comments, texts and titles are plain English. A folder joins when it is rewritten, and stays. */
 const PLAIN = [
   'bench/**',
@@ -76,11 +79,12 @@ export default defineConfig(
     'examples/angular/',
     'examples/servers/',
     ...UNINSTALLED,
+    ...UNBUILT,
   ]),
   { linterOptions: { noInlineConfig: true } },
   eslint.configs.recommended,
   {
-    files: ['**/*.ts'],
+    files: ['**/*.ts', 'examples/inspector/page/*.tsx'],
     extends: [tseslint.configs.strictTypeChecked, rxjsX.configs.recommended],
     languageOptions: { parserOptions: { projectService: true } },
     rules: {

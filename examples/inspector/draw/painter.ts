@@ -104,8 +104,8 @@ class Part {
     const to = Math.min(this.edge, lane.endedAt);
     const half = Math.min(to, Math.max(from, lane.halfEndedAt));
     this.context.fillStyle = this.picture.theme.line;
-    this.#stroke(from, half, y, lane.isConnection ? 1 : 2);
-    this.#stroke(half, to, y, 1);
+    this.#stroke(from, half, y, lane.isConnection ? 1 : 2.5);
+    this.#stroke(half, to, y, 1.5);
   }
 
   #stroke(from: number, to: number, y: number, height: number): void {

@@ -28,6 +28,10 @@ export class Scene {
     this.#painter = new Painter(context);
   }
 
+  get element(): HTMLCanvasElement {
+    return this.canvas;
+  }
+
   get width(): number {
     return this.#width;
   }

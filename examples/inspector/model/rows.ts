@@ -2,6 +2,8 @@ import type { Lane } from './lane.js';
 
 /** How long a row stays free after a stream, so that its end can be seen. */
 const PAUSE_MS = 400;
+/** Up to so many rows, each name has rows of its own. */
+const FEW_ROWS = 16;
 /** With more rows than this, a row is used again at once. */
 const MANY_ROWS = 40;
 
@@ -37,7 +39,7 @@ export class Row {
   }
 }
 
-/** Places lanes in rows. With `folds`, a stream takes a row of an ended one, at best a row of the same name. */
+/** Places lanes in rows. With `folds`, a stream takes the row of an ended one, at best of the same name. */
 export class Rows {
   readonly #connections = new Map<number, { readonly own: Row; readonly streams: Row[] }>();
 
@@ -73,7 +75,7 @@ export class Rows {
 function freeRow(rows: readonly Row[], { name, openedAt }: Lane): Row | undefined {
   const pause = rows.length > MANY_ROWS ? 0 : PAUSE_MS;
   const free = rows.filter(({ newest }) => newest !== undefined && newest.endedAt + pause <= openedAt);
-  return free.find(({ newest }) => newest?.name === name) ?? free[0];
+  return free.find(({ newest }) => newest?.name === name) ?? (rows.length < FEW_ROWS ? undefined : free[0]);
 }
 
 function addedTo(rows: Row[], c: number): Row {

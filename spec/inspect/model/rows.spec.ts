@@ -24,9 +24,16 @@ describe('rows', () => {
     expect(titles(rowsOf(true, ...THREE))).toEqual([['connection 1'], ['#1 a'], ['#3 b', '#5 b']]);
   });
 
-  it('A stream takes any free row, and none whose stream goes on or has only just ended', () => {
+  it('A stream takes no row whose stream goes on or has only just ended', () => {
     const lines = [line(0, '>', { type: 'open', stream: 1 }), ...request(0, 3, 900), ...request(0, 5, 10), ...request(1_000, 7, 1_001)];
     expect(titles(rowsOf(true, ...lines))).toEqual([['connection 1'], ['#1'], ['#3'], ['#5', '#7']]);
+  });
+
+  it('A stream takes a row of another name once there are many rows', () => {
+    const names = Array.from({ length: 20 }, (_, n) => request(n * 1_000, 2 * n + 1, n * 1_000 + 5, { n: `name ${n}` }));
+    const rows = titles(rowsOf(true, ...names.flat()));
+    expect(rows).toHaveLength(17);
+    expect(rows[1]).toEqual(['#1 name 0', '#33 name 16', '#35 name 17', '#37 name 18', '#39 name 19']);
   });
 
   it('Each connection has its rows together', () => {

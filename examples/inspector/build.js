@@ -1,0 +1,33 @@
+// Builds the page into dist/inspector.html, one file without any other: `npm run build:inspector` in the root.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+
+const here = import.meta.dirname;
+const source = join(here, '../../src');
+
+const { outputFiles } = await build({
+  absWorkingDir: here,
+  entryPoints: ['page/main.tsx'],
+  bundle: true,
+  minify: true,
+  write: false,
+  format: 'esm',
+  target: 'es2022',
+  jsx: 'automatic',
+  jsxImportSource: 'preact',
+  loader: { '.css': 'text' },
+  alias: {
+    rxmux: join(source, 'index.ts'),
+    'rxmux/inspect': join(source, 'inspect.ts'),
+    'rxmux/testing': join(source, 'testing.ts'),
+  },
+  // The manifest's `sideEffects` describes the built files, not the sources.
+  ignoreAnnotations: true,
+  logLevel: 'warning',
+});
+// A script must not end the element that holds it.
+const script = outputFiles[0].text.replaceAll('</script', '<\\/script');
+const page = readFileSync(join(here, 'index.html'), 'utf8').replace('/* SCRIPT */', () => script);
+mkdirSync(join(here, 'dist'), { recursive: true });
+writeFileSync(join(here, 'dist/inspector.html'), page);
