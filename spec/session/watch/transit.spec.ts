@@ -3,6 +3,7 @@ import { BYTES_PER_PING } from '../../../src/session/base/flood-guard.js';
 import { DEFAULT_KEEPALIVE } from '../../../src/session/watch/keepalive.js';
 import {
   EXTRA_PINGS,
+  FAST_MS,
   LENGTH_PER_PING,
   MAX_AHEAD_BYTES,
   MAX_UNANSWERED,
@@ -72,6 +73,36 @@ describe('Transit', () => {
       mark(0);
       time.advance(1_000 / EXTRA_PINGS.perSecond);
       expect(give(LENGTH_PER_PING)).toBe(true);
+    }),
+  );
+
+  it(
+    'Transit asks for a ping only after each 256 KiB of small frames while pongs come within 1 s',
+    inTime((time) => {
+      const { mark, give, answer } = setUp(time);
+      mark(LENGTH_PER_PING);
+      expect(give(LENGTH_PER_PING)).toBe(true);
+      answer();
+      expect([give(BYTES_PER_PING - LENGTH_PER_PING - 1), give(1)]).toEqual([false, true]);
+      mark(0);
+      answer();
+      time.advance(FAST_MS - 1);
+      expect(give(LENGTH_PER_PING)).toBe(false);
+      time.advance(1);
+      expect(give(0)).toBe(true);
+    }),
+  );
+
+  it(
+    'Transit asks for a ping after each 32 KiB of bulk however soon pongs come, and of small frames after a late pong',
+    inTime((time) => {
+      const { transit, mark, pings, answer } = setUp(time);
+      mark(LENGTH_PER_PING);
+      answer();
+      expect(transit.sent(LENGTH_PER_PING, steadyNow(), true)).toBe(true);
+      mark(0);
+      pings.shift()?.(FAST_MS);
+      expect(transit.sent(LENGTH_PER_PING, steadyNow())).toBe(true);
     }),
   );
 
@@ -291,6 +322,29 @@ describe('sessions with a fast socket and a slow line', () => {
       expect(rig.transport.closes.map(({ code }) => code)).toEqual([1002]);
       rig.receive({ type: 'pong', nonce: pingsOf(rig).at(-1) ?? '' });
       expect(rig.transport.closes).toHaveLength(1);
+    }),
+  );
+
+  it(
+    'Session waits for a line that turns slow behind 200 KiB of small frames without a ping',
+    inTime((time) => {
+      const rig = new Rig({ keepalive: DEFAULT_KEEPALIVE });
+      const holder = rig.open({ payload: 'x'.repeat(LENGTH_PER_PING / 2) });
+      const send = (kib: number): void => {
+        for (let sent = 0; sent < kib; sent += 10) rig.send(holder, { payload: 'x'.repeat(10 * KIB) });
+        rig.settle();
+      };
+      send(20);
+      rig.receive({ type: 'pong', nonce: pingsOf(rig)[0] ?? '' });
+      send(200);
+      expect(pingsOf(rig)).toHaveLength(1);
+      time.advance(30_001);
+      expect([rig.transport.terminated, pingsOf(rig).length]).toEqual([null, 2]);
+      rig.receive({ type: 'pong', nonce: pingsOf(rig)[1] ?? '' });
+      time.advance(29_999);
+      expect(rig.transport.terminated).toBeNull();
+      time.advance(1);
+      expect(rig.transport.terminated).toBe('no sign of life');
     }),
   );
 

@@ -5,7 +5,6 @@ import type { SendPing } from './bulk-window.js';
 /** Knows which of the leaving frames are bulk, and which streams have to wait with more. The first bulk creates the window. */
 export class BulkPacing {
   #window: BulkWindow | null = null;
-  /** Whether the last frame that left was bulk. */
   #isBulk = false;
 
   constructor(
@@ -15,6 +14,11 @@ export class BulkPacing {
     /** Returns whether a stream has more to send. */
     private readonly hasMore: (stream: number) => boolean,
   ) {}
+
+  /** Whether the last frame that left was bulk. */
+  get isBulk(): boolean {
+    return this.#isBulk;
+  }
 
   /** Whether a stream has sent bulk, and its next frame has to wait for more answers. */
   holds(stream: number): boolean {

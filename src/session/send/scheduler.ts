@@ -131,6 +131,11 @@ export class Scheduler {
     else this.#whenFlushed.push(task);
   }
 
+  /** Whether the last frame that left was bulk. */
+  get isBulk(): boolean {
+    return this.#bulk.isBulk;
+  }
+
   /** Sends a ping whose pong shows that all earlier frames have arrived. */
   probe(): void {
     this.#bulk.probe();

@@ -17,6 +17,8 @@ export const EXTRA_PINGS = { burst: 100, perSecond: 8 };
 export const MAX_UNANSWERED = 256;
 /** The remote may have to send so many bytes before its pong. */
 export const MAX_AHEAD_BYTES = 2 * 1024 * 1024;
+/** The line counts as fast for so long after a pong that came within as long, in ms. */
+export const FAST_MS = 1_000;
 /** A session does not wait for data that arrives within this time, in ms. */
 const SOON_MS = 2_000;
 
@@ -53,6 +55,8 @@ export class Transit {
   #freeAt = -Infinity;
   #arrivedBytes = 0;
   #arrivedAt = -Infinity;
+  /** When the line ceases to count as fast. */
+  #fastUntil = -Infinity;
   /** Bytes received since the last answer. As many bytes again may precede the next answer. */
   #aheadBytes = 0;
 
@@ -74,11 +78,20 @@ export class Transit {
     return due + msFor(Math.min(this.#aheadBytes, MAX_AHEAD_BYTES));
   }
 
-  /** The socket has accepted a message. Returns whether a ping has to follow the message. */
-  sent(length: number, now: number): boolean {
+  /** Whether so much has been sent since the last ping that the slowest line may need long for it. */
+  get needsMark(): boolean {
+    return this.#unmarkedLength >= LENGTH_PER_PING && this.#marks.length < MAX_UNANSWERED;
+  }
+
+  /**
+   * The socket has accepted a message. Returns whether a ping has to follow the message.
+   *
+   * @param isBulk whether the window of bulk waits for the answer
+   */
+  sent(length: number, now: number, isBulk = false): boolean {
     this.#sentAt = now;
     this.#unmarkedLength += length;
-    return this.#unmarkedLength >= LENGTH_PER_PING && this.#mayPing();
+    return this.needsMark && this.#mayPing(isBulk);
   }
 
   /** A message has come in. */
@@ -92,7 +105,7 @@ export class Transit {
     this.#unmarkedLength = 0;
     return this.control.ping(
       (ms) => {
-        if (mark !== null) this.#arrived(mark);
+        if (mark !== null) this.#arrived(mark, ms);
         answered(ms);
       },
       undefined,
@@ -111,17 +124,23 @@ export class Transit {
     else this.ping(task);
   }
 
-  #mayPing(): boolean {
-    if (this.#marks.length >= MAX_UNANSWERED) return false;
-    return this.#unmarkedLength >= BYTES_PER_PING || this.#extraPings.take();
+  #mayPing(isBulk: boolean): boolean {
+    if (this.#unmarkedLength >= BYTES_PER_PING) return true;
+    return (isBulk || !this.#isFast()) && this.#extraPings.take();
   }
 
-  #arrived({ bytes }: Mark): void {
+  /** Whether all pings are answered, the last one just now and soon. A ping costs as much as a small message. */
+  #isFast(): boolean {
+    return this.#marks.length === 0 && this.#sentAt < this.#fastUntil;
+  }
+
+  #arrived({ bytes }: Mark, rttMs: number): void {
     if (bytes <= this.#arrivedBytes) return;
     while (Number(this.#marks.peek()?.bytes) <= bytes) this.#marks.shift();
     this.#count();
     this.#arrivedBytes = bytes;
     this.#arrivedAt = steadyNow();
+    this.#fastUntil = rttMs < FAST_MS ? this.#arrivedAt + FAST_MS : -Infinity;
     this.#freeAt = this.#arrivedAt + msFor(this.#countedBytes - bytes);
     this.#aheadBytes = 0;
   }

@@ -79,7 +79,7 @@ export class Watchdog implements KeepaliveHost {
     const now = steadyNow();
     this.#writes.sent(now);
     if (transport.holds(this.#stallFrom)) this.#watchStall();
-    if (transit.sent(typeof message === 'string' ? message.length : message.byteLength, now)) scheduler.probe();
+    if (transit.sent(typeof message === 'string' ? message.length : message.byteLength, now, scheduler.isBulk)) scheduler.probe();
   }
 
   lastSignOfLifeAt(): number {
@@ -91,8 +91,12 @@ export class Watchdog implements KeepaliveHost {
   }
 
   probe(): void {
+    const { transit, scheduler, control } = this.host;
+    // The ping may come behind much data. Its pong is then due once a slow line has carried that data.
+    const isBehindData = transit.needsMark;
     this.#writes.sendProbe(() => {
-      this.host.control.probe();
+      if (isBehindData) scheduler.probe();
+      else control.probe();
     });
   }
 
