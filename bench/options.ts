@@ -36,6 +36,8 @@ const CONNECTING: readonly AdapterName[] = ['ws', 'floor-a', 'rxmux-json', 'rxmu
 /** The bare socket is left out: it has no streams, and is only there for the memory of a connection. */
 const COMPARED: readonly AdapterName[] = ADAPTER_NAMES.filter((name) => name !== 'ws');
 const DOCS = 'docs/benchmarks';
+/** A quick run leaves these out, unless they are named. */
+const LEFT_OUT_OF_QUICK = /^growth|^W4@|^W10/;
 const OTHERS = ['W8', 'growth-streams', 'growth-connections'];
 
 /**
@@ -56,7 +58,7 @@ export function readOptions(args: readonly string[], root: string): Options {
   const { quick } = values;
   const named = values.adapters?.split(',').map(adapterName);
   const wanted = values.workloads?.split(',').map(workloadName);
-  const isWanted = (id: string): boolean => wanted?.some((name) => belongs(id, name)) ?? !(quick && id.startsWith('growth'));
+  const isWanted = (id: string): boolean => wanted?.some((name) => belongs(id, name)) ?? !(quick && LEFT_OUT_OF_QUICK.test(id));
   const adapters = (named ?? (quick ? OWN_ADAPTERS : COMPARED)).filter((name) => COMPARED.includes(name));
   const among = (names: readonly AdapterName[]): readonly AdapterName[] => names.filter((name) => named?.includes(name) ?? true);
   const scaled = (counts: readonly number[]): readonly number[] => (quick ? counts.slice(0, -1) : counts);

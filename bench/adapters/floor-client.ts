@@ -12,6 +12,9 @@ export interface FloorMessage {
   readonly stop?: true;
 }
 
+/** The id of the feed, on every connection. */
+export const FEED = 0;
+
 /** The client of the floors: Maps of waiting callers, and nothing else. */
 export class FloorClient implements Client {
   readonly #calls = new Map<number, (payload: unknown) => void>();
@@ -32,7 +35,8 @@ export class FloorClient implements Client {
   }
 
   stream(items: StreamAsk, sink: Sink): void {
-    const id = ++this.#last;
+    // One id for all subscribers, so that the server encodes a value of the feed once.
+    const id = items.feed === true ? FEED : ++this.#last;
     this.#streams.set(id, sink);
     this.send({ id, items });
   }

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { WebSocket, WebSocketServer } from 'ws';
 import type { RawData } from 'ws';
 import type { Adapter, Listener, Service, StreamAsk } from '../harness/adapter.js';
-import { FloorClient } from './floor-client.js';
+import { FEED, FloorClient } from './floor-client.js';
 import type { FloorMessage } from './floor-client.js';
 import { portOf } from './port.js';
 import { pushItems } from './push.js';
@@ -39,6 +39,11 @@ export function floor(codec: FloorCodec): Adapter {
 /** The server of the floors. */
 export async function serveFloor({ encode, decode }: FloorCodec, service: Service): Promise<Listener> {
   const server = new WebSocketServer({ host: '127.0.0.1', port: 0, perMessageDeflate: false, maxPayload: MAX_PAYLOAD });
+  const subscribers = new Set<WebSocket>();
+  service.onFeed((value) => {
+    const message = encode({ id: FEED, payload: value });
+    for (const ws of subscribers) ws.send(message);
+  });
   server.on('connection', (ws, request) => {
     const live = new Map<number, StreamAsk>();
     ws.on('message', (data: RawData) => {
@@ -49,6 +54,11 @@ export async function serveFloor({ encode, decode }: FloorCodec, service: Servic
       }
       if (items === undefined) {
         ws.send(encode({ id, payload: service.answer(payload) }));
+        return;
+      }
+      if (items.feed === true) {
+        subscribers.add(ws);
+        ws.on('close', () => subscribers.delete(ws));
         return;
       }
       const made = service.items(items);

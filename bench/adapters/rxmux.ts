@@ -1,6 +1,8 @@
-import type { Codec } from 'rxmux';
+import { encodeOnce } from 'rxmux';
+import type { Codec, Stream } from 'rxmux';
 import { connect, serve } from 'rxmux/node';
-import type { Adapter, StreamAsk } from '../harness/adapter.js';
+import { from, share, Subject } from 'rxjs';
+import type { Adapter, AnsweredBy, StreamAsk } from '../harness/adapter.js';
 import { clientOf, raised } from './rxmux-client.js';
 
 /** rxmux as a user installs it: every check is on. Every option has its default, but for limits that a workload exceeds. */
@@ -8,6 +10,11 @@ export function rxmux(newCodec: () => Codec): Adapter {
   return {
     limits: (needs) => raised(needs) as Readonly<Record<string, number>>,
     async listen(service, needs) {
+      const values$ = new Subject<unknown>();
+      const feed$ = values$.pipe(encodeOnce(), share());
+      service.onFeed((value) => {
+        values$.next(value);
+      });
       const server = serve({
         host: '127.0.0.1',
         port: 0,
@@ -15,8 +22,9 @@ export function rxmux(newCodec: () => Codec): Adapter {
         limits: raised(needs),
         handler: (payload: unknown, stream) => {
           if (!isStream(payload)) return stream.reply(service.answer(payload));
+          if (payload.stream.feed === true) return stream.sendAll(feed$);
           const items = service.items(payload.stream);
-          return items === null ? new Promise<void>(() => undefined) : stream.sendAll(items);
+          return items === null ? new Promise<void>(() => undefined) : answer(stream, items, payload.stream.by);
         },
       });
       const address = await server.listening;
@@ -29,6 +37,19 @@ export function rxmux(newCodec: () => Codec): Adapter {
       return clientOf(peer);
     },
   };
+}
+
+async function answer(stream: Stream, items: Iterable<unknown>, by: AnsweredBy = 'iterable'): Promise<void> {
+  if (by === 'generator') return stream.sendAll(generate(items));
+  if (by === 'observable') return stream.sendAll(from(items));
+  if (by === 'iterable') return stream.sendAll(items);
+  for (const item of items) await stream.send(item);
+}
+
+/** A generator that first awaits its source. */
+async function* generate(items: Iterable<unknown>): AsyncGenerator {
+  const source = await Promise.resolve(items);
+  for (const item of source) yield item;
 }
 
 function isStream(payload: unknown): payload is { readonly stream: StreamAsk } {

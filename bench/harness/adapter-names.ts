@@ -24,5 +24,11 @@ export const OWN_ADAPTERS: readonly AdapterName[] = ['floor-a', 'floor-b', 'bare
 /** The adapters whose requests carry headers. The others leave them out. */
 export const WITH_HEADERS: readonly AdapterName[] = ['floor-a', 'floor-b', 'rxmux-json', 'rxmux-msgpack'];
 
+/** The adapters that publish one value to many subscribers. The floors encode it once. */
+export const WITH_FEED: readonly AdapterName[] = ['floor-a', 'floor-b', 'rxmux-json', 'rxmux-msgpack', 'socket.io', 'graphql-ws'];
+
+/** The adapters that answer a stream in several ways, and the reference. */
+export const ANSWERING: readonly AdapterName[] = ['floor-a', 'rxmux-json', 'rxmux-msgpack'];
+
 /** Every ratio is to this adapter. */
 export const REFERENCE: AdapterName = 'floor-a';

@@ -14,6 +14,8 @@ export interface Service {
   answer(payload: unknown): unknown;
   /** The items of a server stream; `null` for one that stays open and sends nothing. */
   items(ask: StreamAsk): Iterable<unknown> | null;
+  /** Calls `publish` with each value that every subscriber of the feed receives. Returns a function that stops this. */
+  onFeed(publish: (value: unknown) => void): () => void;
 }
 
 /** The request for a server stream. */
@@ -21,7 +23,14 @@ export interface StreamAsk {
   readonly items: number;
   /** Bytes of one item. Without it, items are small objects. */
   readonly bytes?: number;
+  /** Subscribes to the feed of the server instead. Only the adapters of `WITH_FEED` can. */
+  readonly feed?: true;
+  /** How rxmux answers. The others leave it out. Default `'iterable'`. */
+  readonly by?: AnsweredBy;
 }
+
+/** The ways in which a handler of rxmux answers a stream. */
+export type AnsweredBy = 'iterable' | 'generator' | 'observable' | 'send';
 
 export interface Listener {
   readonly port: number;

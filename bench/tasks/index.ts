@@ -1,12 +1,13 @@
 import type { TaskContext } from './context.js';
 import { bulk } from './bulk.js';
+import { fanOut, subscribe } from './fan-out.js';
 import { connects, connections } from './connections.js';
 import { headOfLine } from './head-of-line.js';
 import { closedLoop, sequential } from './requests.js';
 import { idle, streams } from './streams.js';
 
 /** The tasks of a client, in a process of Node or in a page. */
-export const tasks = { sequential, closedLoop, streams, idle, bulk, headOfLine, connects, connections };
+export const tasks = { sequential, closedLoop, streams, idle, bulk, headOfLine, connects, connections, subscribe, fanOut };
 
 export type Tasks = typeof tasks;
 export type TaskName = keyof Tasks;

@@ -1,18 +1,21 @@
 import { checkNumber, checkSmall } from './checks.js';
 import { readStream } from './context.js';
+import type { AnsweredBy } from '../harness/adapter.js';
 import type { TaskContext } from './context.js';
 
 interface Shape {
   readonly streams: number;
   readonly items: number;
+  /** Default: by an iterable. */
+  readonly by?: AnsweredBy;
 }
 
 /** Streams of small items from the server, all at once. */
-export async function streams({ client }: TaskContext, { streams: count, items }: Shape) {
+export async function streams({ client }: TaskContext, { streams: count, items, by = 'iterable' }: Shape) {
   const begun = performance.now();
   const one = async (): Promise<void> => {
     let received = 0;
-    await readStream(client, { items }, (item) => {
+    await readStream(client, { items, by }, (item) => {
       checkSmall(item, received++);
     });
     checkNumber(received, items);

@@ -1,9 +1,10 @@
 import { bulk } from './bulk.js';
 import { connects } from './connects.js';
+import { fanOut } from './fan-out.js';
 import { headOfLine } from './head-of-line.js';
 import { idleStreams } from './idle.js';
 import { closedLoop, sequential, withHeader } from './requests.js';
-import { manyStreams, oneStream } from './streams.js';
+import { manyStreams, oneStream, otherAnswers } from './streams.js';
 import type { Workload } from './workload.js';
 
 /** The workloads that run over pairs of processes. */
@@ -14,8 +15,11 @@ export const workloads: readonly Workload[] = [
   withHeader(64),
   oneStream,
   manyStreams,
+  ...otherAnswers,
   bulk,
   headOfLine,
   idleStreams,
   connects,
+  fanOut('W10@1KB', 1_000),
+  fanOut('W10@10KB', 10_000),
 ];

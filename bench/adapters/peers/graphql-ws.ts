@@ -30,6 +30,7 @@ function schema(service: Service): GraphQLSchema {
             generate(service.items(bytes === undefined ? { items } : { items, bytes })),
           resolve: (item: unknown) => item,
         },
+        feed: { type: Any, subscribe: () => feed(service), resolve: (value: unknown) => value },
       },
     }),
   });
@@ -38,6 +39,25 @@ function schema(service: Service): GraphQLSchema {
 async function* generate(items: Iterable<unknown> | null): AsyncGenerator {
   if (items === null) await new Promise(() => undefined);
   else yield* items;
+}
+
+async function* feed(service: Service): AsyncGenerator {
+  const queue: unknown[] = [];
+  let wake: () => void = () => undefined;
+  const leave = service.onFeed((value) => {
+    queue.push(value);
+    wake();
+  });
+  try {
+    for (;;) {
+      while (queue.length > 0) yield queue.shift();
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+    }
+  } finally {
+    leave();
+  }
 }
 
 const QUERY = 'query($payload: Any) { answer(payload: $payload) }';
@@ -75,11 +95,11 @@ export const adapter: Adapter = {
           );
         }),
       stream: (ask, { next, error, complete }) => {
-        client.subscribe<{ items: unknown }>(
-          { query: SUBSCRIPTION, variables: { ...ask } },
+        client.subscribe<{ items?: unknown; feed?: unknown }>(
+          ask.feed === true ? { query: 'subscription { feed }' } : { query: SUBSCRIPTION, variables: { ...ask } },
           {
             next: ({ data }) => {
-              next(data?.items);
+              next(ask.feed === true ? data?.feed : data?.items);
             },
             error,
             complete,

@@ -18,7 +18,9 @@ export const adapter: Adapter = {
   async listen(service, needs) {
     const http = createServer();
     const server = new Server(http, { transports: ['websocket'], ...raised(needs) });
+    service.onFeed((value) => server.to('feed').emit('feed', value));
     server.on('connection', (socket) => {
+      socket.on('subscribe', () => socket.join('feed'));
       socket.on('ask', (payload: unknown, reply: (answer: unknown) => void) => {
         reply(service.answer(payload));
       });
@@ -61,6 +63,11 @@ export const adapter: Adapter = {
           socket.emit('ask', payload, resolve);
         }),
       stream: (ask, sink) => {
+        if (ask.feed === true) {
+          socket.on('feed', sink.next);
+          socket.emit('subscribe');
+          return;
+        }
         const id = ++last;
         streams.set(id, sink);
         socket.emit('stream', id, ask);
