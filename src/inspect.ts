@@ -8,9 +8,9 @@
  *
  * @module rxmux/inspect
  */
-/* Recordings */
+/* The form of a recording */
 export { Omitted } from './inspect/json-values.js';
-export { describeLine, readLine, withoutPayload, writeLine } from './inspect/recording.js';
+export { describeLine, readLine, readLines, withoutContent, writeLine } from './inspect/recording.js';
 export type { Line, RecordedFrame } from './inspect/recording.js';
 
 /* Feeds of an inspector */
@@ -20,4 +20,12 @@ export { answerInspector, inspectorFeed } from './inspect/over-mux.js';
 export type { InspectorAnswerOptions } from './inspect/over-mux.js';
 export type { PeersSource } from './inspect/watch.js';
 export type { InspectedPeer, InspectorBatch, InspectorFeed, InspectorLine } from './inspect/batch.js';
+
+/* Recordings */
+export { record } from './inspect/record.js';
+export type { Recording, RecordOptions } from './inspect/record.js';
+export { play } from './inspect/play.js';
+export type { PlayOptions } from './inspect/play.js';
+export type { RecordedSide } from './inspect/script.js';
+
 export { VERSION } from './version.js';

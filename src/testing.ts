@@ -18,6 +18,10 @@ export type { TestServer, TestServerOptions } from './testing/server.js';
 export type { FaultScript, Link, LinkMessage } from './testing/link.js';
 export type { Fault, Side } from './testing/memory-link.js';
 
+/* Recordings */
+export { replay } from './testing/replay.js';
+export type { Replay, ReplayOptions } from './testing/replay.js';
+
 /* Time */
 export { virtualTime } from './testing/virtual-time.js';
 export type { VirtualTime } from './testing/virtual-time.js';

@@ -73,10 +73,12 @@ export const PUBLIC_NAMES: Readonly<
     ),
   },
   inspect: {
-    values: names('Omitted VERSION answerInspector describeLine inspect inspectorFeed readLine withoutPayload writeLine'),
+    values: names(
+      'Omitted VERSION answerInspector describeLine inspect inspectorFeed play readLine readLines record withoutContent writeLine',
+    ),
     types: names(`
-      InspectOptions InspectedPeer Inspection InspectorAnswerOptions InspectorBatch InspectorFeed InspectorLine Line PeersSource
-      RecordedFrame
+      InspectOptions InspectedPeer Inspection InspectorAnswerOptions InspectorBatch InspectorFeed InspectorLine Line PeersSource PlayOptions
+      RecordOptions RecordedFrame RecordedSide Recording
     `),
   },
   nats: {
@@ -84,9 +86,9 @@ export const PUBLIC_NAMES: Readonly<
     types: names('NatsConnection NatsLogOptions'),
   },
   testing: {
-    values: names('createPair createServer fakePeer frameMarbles peerFromMarbles printMarbles virtualTime'),
+    values: names('createPair createServer fakePeer frameMarbles peerFromMarbles printMarbles replay virtualTime'),
     types: names(
-      'ContractPair ContractPairOptions ContractRow FakeCall FakePeer FakePeerOptions Fault FaultScript FrameLetters Link LinkMessage MarblePeer Pair PairOptions Side TestServer TestServerOptions RowValue VirtualTime',
+      'ContractPair ContractPairOptions ContractRow FakeCall FakePeer FakePeerOptions Fault FaultScript FrameLetters Link LinkMessage MarblePeer Pair PairOptions Replay ReplayOptions Side TestServer TestServerOptions RowValue VirtualTime',
     ),
   },
 };

@@ -56,6 +56,9 @@ describe('rxmux replay', () => {
     const file = join(files, 'without.ndjson');
     await recorded('json', file);
     const { status, err } = await command.run(['replay', file, 'ws://127.0.0.1:1']);
-    expect({ status, err }).toMatchObject({ status: 2, err: expect.stringContaining('record with rxmux tap --payloads') });
+    expect({ status, err }).toMatchObject({
+      status: 2,
+      err: expect.stringContaining('rxmux tap --record FILE --payloads makes a recording'),
+    });
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { describeLine, Omitted, readLine, withoutPayload, writeLine } from '../../src/inspect.js';
+import { describeLine, Omitted, readLine, withoutContent, writeLine } from '../../src/inspect.js';
 import type { Line } from '../../src/inspect.js';
 import fc from '../support/fast-check.js';
 
@@ -43,14 +43,14 @@ describe('a line of a recording', () => {
     });
   });
 
-  it('A line of a recording without its payload has its size', () => {
-    const omitted = (payload: unknown) => withoutPayload(line({ type: 'open', stream: 1, payload, headers: { a: 1 } }));
-    expect(omitted('secret')).toEqual(line({ type: 'open', stream: 1, payload: new Omitted(6), headers: { a: 1 } }));
+  it('A line of a recording without its content has its size', () => {
+    const omitted = (payload: unknown) => withoutContent(line({ type: 'open', stream: 1, payload, headers: { a: 1 } }));
+    expect(omitted('secret')).toEqual(line({ type: 'open', stream: 1, payload: new Omitted(6), headers: new Omitted(7) }));
     expect(omitted(bytes).f).toMatchObject({ payload: new Omitted(70_000) });
     expect(omitted({ a: [1] }).f).toMatchObject({ payload: new Omitted('{"a":[1]}'.length) });
-    expect(withoutPayload(line(null))).toEqual(line(null));
+    expect(withoutContent(line(null))).toEqual(line(null));
     expect(readLine(writeLine(omitted('secret')))).toEqual(omitted('secret'));
-    expect(withoutPayload(omitted('secret'))).toEqual(omitted('secret'));
+    expect(withoutContent(omitted('secret'))).toEqual(omitted('secret'));
   });
 
   it.each([

@@ -4,7 +4,7 @@ import { isDate } from '../wire/cross-realm.js';
 import { fromBase64, toBase64 } from './base64.js';
 
 /**
- * Stands in a recording for a payload or a fragment that was left out. JSON has it as `{"$size":n}`.
+ * Stands in a recording for content that was left out, such as a payload. JSON has it as `{"$size":n}`.
  *
  * @example
  * ```ts

@@ -14,7 +14,7 @@ export interface Line {
   readonly f: RecordedFrame | null;
 }
 
-/** The envelope of a frame in a recording. A payload or a fragment may be an {@link Omitted}. */
+/** The envelope of a frame in a recording. Its content may be an {@link Omitted}. */
 export type RecordedFrame = Readonly<Record<string, unknown>>;
 
 /**
@@ -48,21 +48,47 @@ export function readLine(text: string): Line {
 }
 
 /**
- * Returns a line whose payload or fragment is an {@link Omitted} with its size.
+ * Reads the lines of a recording.
+ *
+ * @throws SyntaxError or TypeError as {@link readLine} does
+ *
+ * @example
+ * ```ts
+ * readLines(readFileSync('run.ndjson', 'utf8')).length;   // 12
+ * ```
+ */
+export function readLines(text: string): readonly Line[] {
+  return text.split('\n').flatMap((row) => (row.trim() === '' ? [] : readLine(row)));
+}
+
+/**
+ * Returns a line that keeps no content of the application: the payload, the fragment, headers and trailers become an {@link Omitted} with
+ * their size.
  *
  * @example
  * ```ts
  * const line: Line = { v: 1, t: 3, c: 1, d: '>', f: { type: 'open', stream: 1, payload: 'secret' } };
- * withoutPayload(line).f;   // { type: 'open', stream: 1, payload: Omitted { size: 6 } }
+ * withoutContent(line).f;   // { type: 'open', stream: 1, payload: Omitted { size: 6 } }
  * ```
  */
-export function withoutPayload(line: Line): Line {
+export function withoutContent(line: Line): Line {
+  return omit(line, CONTENT);
+}
+
+/** Fields with values of the application. */
+export const CONTENT: ReadonlySet<string> = new Set(['payload', 'fragment', 'headers', 'trailers']);
+
+/** Returns a line that has only the sizes of some fields. */
+export function omit(line: Line, fields: ReadonlySet<string>): Line {
   const { f } = line;
-  if (f === null) return line;
-  return {
-    ...line,
-    f: Object.fromEntries(Object.entries(f).map(([key, value]) => [key, isContent(key) ? new Omitted(sizeOf(value)) : value])),
-  };
+  if (f === null || fields.size === 0) return line;
+  const kept = Object.entries(f).map(([key, value]) => [key, fields.has(key) ? new Omitted(sizeOf(value)) : value]);
+  return { ...line, f: Object.fromEntries(kept) as RecordedFrame };
+}
+
+/** Whether the frame of a line still has its content. */
+export function hasContent({ f }: Line): boolean {
+  return f === null || !Object.values(f).some((value) => value instanceof Omitted);
 }
 
 /**
@@ -82,10 +108,6 @@ export function describeLine({ t, c, d, f }: Line): string {
 }
 
 const SHOWN_LENGTH = 60;
-
-function isContent(key: string): boolean {
-  return key === 'payload' || key === 'fragment';
-}
 
 function isLine(value: unknown): value is Line {
   if (typeof value !== 'object' || value === null) return false;

@@ -78,7 +78,8 @@ class Connections {
   readonly newest = (): number => (this.#seat ?? this.seat(this.#connection)).c;
 }
 
-function peersOf(source: Peer | PeersSource): Observable<Peer> {
+/** Emits the peers of a source, present and later ones. */
+export function peersOf(source: Peer | PeersSource): Observable<Peer> {
   if (!('peers$' in source)) return from([source]);
   return defer(() => merge(from([...(source.peers ?? [])]), source.peers$));
 }

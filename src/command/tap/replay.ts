@@ -1,9 +1,11 @@
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { once } from 'node:events';
-import { describeLine, Omitted, readLine, writeLine } from 'rxmux/inspect';
-import type { Line } from 'rxmux/inspect';
+import { lastValueFrom, Subject, tap } from 'rxjs';
+import type { Observable } from 'rxjs';
+import { describeLine, play, readLines, writeLine } from 'rxmux/inspect';
+import type { Line, RecordedFrame } from 'rxmux/inspect';
 import { WebSocket } from 'ws';
 import { addressOf } from '../address.js';
 import { Exit, UsageError } from '../exit.js';
@@ -16,9 +18,10 @@ export const help = `rxmux replay: sends the dialer's frames of a recording agai
 USAGE
   rxmux replay [options] FILE URL
 
-FILE comes from "rxmux tap --record FILE --payloads". One connection is
-replayed, frame by frame. The command shows what comes back, and ends when as
-many frames of streams have come back as in the recording.
+FILE comes from "rxmux tap --record FILE --payloads", or from record() of
+rxmux/inspect. One connection is replayed, frame by frame. The command shows
+what comes back, and ends when as many frames of streams have come back as in
+the recording.
 
 OPTIONS
   --connection N    replay this connection (default 1)
@@ -55,18 +58,22 @@ export async function run(args: readonly string[]): Promise<ExitStatus> {
   });
   const [file = '', ...rest] = positionals;
   const url = addressOf(rest);
-  const lines = await linesOf(file, numberOf('connection', values.connection));
+  const connection = numberOf('connection', values.connection);
+  const lines = await linesOf(file);
+  const heard$ = new Subject<RecordedFrame>();
+  const frames$ = played(lines, connection, numberOf('speed', values.speed), heard$);
   const codec = await rawCodec(values.codec);
   if (codec === null) throw new UsageError('expected @msgpack/msgpack to be installed for the codec msgpack');
   const socket = new WebSocket(url, `mux.v1.${codec.name}`, { headers: headersOf(values.header), perMessageDeflate: false });
   const began = performance.now();
-  let missing = lines.filter(({ d, f }) => d === '<' && OF_STREAMS.has(f?.['type'])).length;
+  let missing = lines.filter(({ c, d, f }) => c === connection && d === '<' && OF_STREAMS.has(f?.['type'])).length;
   const ended = new Promise<ExitStatus>((resolve) => {
     socket.on('message', (data: Buffer) => {
-      const f = codec.decode(codec.binary ? data : data.toString()) as Line['f'];
+      const f = codec.decode(codec.binary ? data : data.toString()) as RecordedFrame;
       const line: Line = { v: 1, t: Math.round(performance.now() - began), c: 1, d: '<', f };
       process.stdout.write(`${values.json ? writeLine(line) : describeLine(line)}\n`);
-      if (OF_STREAMS.has(f?.['type']) && --missing === 0) resolve(Exit.OK);
+      heard$.next(f);
+      if (OF_STREAMS.has(f['type']) && --missing === 0) resolve(Exit.OK);
     });
     socket.on('close', () => {
       resolve(missing > 0 ? Exit.CONNECTION : Exit.OK);
@@ -76,12 +83,12 @@ export async function run(args: readonly string[]): Promise<ExitStatus> {
       resolve(Exit.CONNECTION);
     });
   });
+  heard$.subscribe(({ type, nonce }) => {
+    if (type === 'ping') socket.send(codec.encode({ type: 'pong', nonce }));
+  });
   const sent = once(socket, 'open').then(async () => {
-    const speed = numberOf('speed', values.speed);
-    for (const { t, f } of lines.filter(({ d }) => d === '>')) {
-      if (speed > 0) await pause((t - (lines[0]?.t ?? 0)) / speed - (performance.now() - began));
-      socket.send(codec.encode(f));
-    }
+    await lastValueFrom(frames$.pipe(tap((frame) => socket.send(codec.encode(frame)))), { defaultValue: null });
+    if (missing === 0) return Exit.OK;
     await pause(numberOf('timeout', values.timeout), undefined, { ref: false });
     return Exit.TIMEOUT;
   });
@@ -90,14 +97,22 @@ export async function run(args: readonly string[]): Promise<ExitStatus> {
   return status;
 }
 
-async function linesOf(file: string, connection: number): Promise<readonly Line[]> {
+async function linesOf(file: string): Promise<readonly Line[]> {
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
     throw new UsageError(`expected a recording: ${(error as Error).message}`);
   });
-  const lines = text.split('\n').flatMap((line) => (line === '' ? [] : readLine(line)));
-  const own = lines.filter(({ c, d, f }) => c === connection && (d === '<' || f !== null));
-  if (own.length === 0) throw new UsageError(`expected frames of connection ${connection} in ${file}, got none`);
-  if (own.some(({ f }) => f?.['payload'] instanceof Omitted || f?.['fragment'] instanceof Omitted))
-    throw new UsageError('expected a recording with payloads: record with rxmux tap --payloads');
-  return own;
+  return understood(() => readLines(text));
+}
+
+function played(lines: readonly Line[], connection: number, speed: number, heard$: Observable<RecordedFrame>): Observable<RecordedFrame> {
+  return understood(() => play(lines, { side: 'dialer', connection, speed: speed === 0 ? Infinity : speed, heard$ }));
+}
+
+/** Reports an error of a recording as one of the arguments. */
+function understood<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw new UsageError(`${(error as Error).message}. rxmux tap --record FILE --payloads makes a recording`);
+  }
 }

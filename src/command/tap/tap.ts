@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { parseArgs } from 'node:util';
-import { describeLine, withoutPayload, writeLine } from 'rxmux/inspect';
+import { describeLine, withoutContent, writeLine } from 'rxmux/inspect';
 import type { Line } from 'rxmux/inspect';
 import { addressOf } from '../address.js';
 import { Exit } from '../exit.js';
@@ -21,8 +21,8 @@ message by message. It shows one line a frame, until it is interrupted.
 OPTIONS
   --port PORT       listen here on 127.0.0.1 (default 8081; 0 picks a port)
   --record FILE     write the lines to this file, as JSON, and show nothing
-  --payloads        write payloads too, and not only their sizes. They may
-                    hold secrets
+  --payloads        write payloads, headers and trailers too, and not only
+                    their sizes. They may hold secrets
   --json            show one JSON object a line
   -H 'NAME: VALUE'  send a header with each handshake; may come repeatedly
   -h, --help        print this page
@@ -32,8 +32,8 @@ A LINE OF JSON
   t  time since the start, in ms
   c  the connection, counted from 1
   d  ">" from the dialer, "<" from the server
-  f  the frame; bytes are {"$base64":"..."}, dates {"$date":ms}, and a left-out
-     payload is {"$size":n}. A message that does not decode is null
+  f  the frame; bytes are {"$base64":"..."}, dates {"$date":ms}, and left-out
+     content is {"$size":n}. A message that does not decode is null
 
 EXAMPLES
   rxmux tap ws://127.0.0.1:8080
@@ -57,7 +57,7 @@ export async function run(args: readonly string[]): Promise<ExitStatus> {
   const output = record === undefined ? process.stdout : createWriteStream(record);
   const isJson = json || record !== undefined;
   const report = (line: Line): void => {
-    output.write(`${isJson ? writeLine(payloads ? line : withoutPayload(line)) : describeLine(line)}\n`);
+    output.write(`${isJson ? writeLine(payloads ? line : withoutContent(line)) : describeLine(line)}\n`);
   };
   const server = proxyTo(addressOf(positionals), headersOf(values.header), report);
   await once(server.listen(numberOf('port', values.port), '127.0.0.1'), 'listening');

@@ -1,0 +1,62 @@
+import { asyncScheduler, concatMap, defer, filter, from, map, merge, mergeMap, of, take, timer } from 'rxjs';
+import type { Observable } from 'rxjs';
+import type { Line, RecordedFrame } from './recording.js';
+import { isOpen, scriptOf, streamOf } from './script.js';
+import type { FrameLine, RecordedSide, Script } from './script.js';
+
+/** Options of {@link play}. */
+export interface PlayOptions {
+  /** The side whose frames are played. */
+  readonly side: RecordedSide;
+  /** Emits each frame that comes from the other side. */
+  readonly heard$: Observable<RecordedFrame>;
+  /** The connection of the recording. Default 1. */
+  readonly connection?: number | undefined;
+  /** So many times as fast as recorded; `Infinity` plays at once. Default 1. */
+  readonly speed?: number | undefined;
+}
+
+/**
+ * Plays one side of a recording. It emits the frames of that side in the recorded time, on the clock of rxjs, and completes after the
+ * last one. A frame of a stream that the other side opens waits for its open, and keeps its distance to the open.
+ *
+ * It leaves out pongs, streams whose open is missing in the recording, and messages that do not decode.
+ *
+ * @throws TypeError for a connection without lines, and for a recording without payloads
+ *
+ * @example
+ * ```ts
+ * play(readLines(text), { side: 'dialer', heard$ }).subscribe((frame) => socket.send(JSON.stringify(frame)));
+ * ```
+ */
+export function play(lines: readonly Line[], { side, heard$, connection = 1, speed = 1 }: PlayOptions): Observable<RecordedFrame> {
+  return playScript(scriptOf(lines, side, connection), heard$, speed);
+}
+
+/** Plays a script, as {@link play} does. */
+export function playScript({ played, heard }: Script, heard$: Observable<RecordedFrame>, speed: number): Observable<RecordedFrame> {
+  const begin = Math.min(...[played, heard].flatMap(([line]) => line?.t ?? []));
+  const opens = new Map(heard.filter(isOpen).map((line) => [streamOf(line), line]));
+  const own = played.filter((line) => !opens.has(streamOf(line)) && line.f['type'] !== 'pong');
+  const answers = new Map([...opens.keys()].map((stream): [unknown, FrameLine[]] => [stream, []]));
+  for (const line of played) answers.get(streamOf(line))?.push(line);
+  const answered$ = heard$.pipe(
+    filter(({ type, stream }) => type === 'open' && opens.has(stream)),
+    take(opens.size),
+    mergeMap(({ stream }) => inTime(answers.get(stream) ?? [], opens.get(stream)?.t ?? 0, speed)),
+  );
+  return merge(answered$, inTime(own, begin, speed));
+}
+
+/** Emits the frames of lines in their time. At the subscription it is `begin` ms. */
+function inTime(lines: readonly FrameLine[], begin: number, speed: number): Observable<RecordedFrame> {
+  return defer(() => {
+    const began = asyncScheduler.now();
+    return from(lines).pipe(
+      concatMap(({ t, f }) => {
+        const delayMs = began + (t - begin) / speed - asyncScheduler.now();
+        return delayMs > 0 ? timer(delayMs).pipe(map(() => f)) : of(f);
+      }),
+    );
+  });
+}

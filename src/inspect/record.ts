@@ -1,0 +1,128 @@
+import { catchError, EMPTY, filter, map, mergeMap, Subject, tap } from 'rxjs';
+import type { Observable } from 'rxjs';
+import { log } from '../logger.js';
+import { checkPeer } from '../peer/check-peer.js';
+import type { FrameEvent, Peer } from '../peer/peer.js';
+import { steadyNow } from '../transport/steady-clock.js';
+import { checkBoolean, checkFunction, checkNumber, checkObject, optionError } from '../wire/check.js';
+import type { Frame } from '../wire/frame.js';
+import { readOptions } from '../wire/options.js';
+import type { Options } from '../wire/options.js';
+import { LineSource } from './line-source.js';
+import { RecentRows } from './recent-rows.js';
+import { CONTENT, omit, writeLine } from './recording.js';
+import type { Line } from './recording.js';
+import { peersOf } from './watch.js';
+import type { PeersSource } from './watch.js';
+
+/** Options of {@link record}. */
+export interface RecordOptions {
+  /**
+   * Whether the recording has payloads, fragments, headers and trailers. Otherwise it has only their sizes, because they may hold
+   * secrets. Default `false`.
+   */
+  readonly payloads?: boolean | undefined;
+  /**
+   * Called with each frame before any part of it is kept. It returns the frame to keep, or `null` for none. The frame is frozen: return
+   * a changed copy. Of a fragment only the size is kept, because a slice of a payload shows no fields. Default none.
+   */
+  readonly redact?: ((frame: Frame) => Frame | null) | undefined;
+  /** How many lines {@link Recording.text} has: the last ones. Default 10 000. */
+  readonly maxLines?: number | undefined;
+  /** How many bytes {@link Recording.text} has. Default 10 000 000. */
+  readonly maxBytes?: number | undefined;
+}
+
+/** A recording under way. */
+export interface Recording {
+  /** Emits each line when its frame passes, from the subscription on; completes when the recording ends. */
+  readonly lines$: Observable<Line>;
+  /** The last lines, each with a line break. `readLines` reads them. */
+  readonly text: string;
+  /** How many lines before {@link text} were dropped, because of `maxLines` or `maxBytes`. */
+  readonly dropped: number;
+  /** Ends the recording; its text stays. It is safe to call it twice. */
+  stop(): void;
+}
+
+/** {@link RecordOptions} with defaults. */
+interface Used {
+  readonly payloads: boolean;
+  readonly redact: RecordOptions['redact'];
+  readonly maxLines: number;
+  readonly maxBytes: number;
+}
+
+const OPTIONS: Options<RecordOptions, Used> = {
+  payloads: [checkBoolean, false],
+  redact: [checkFunction, undefined],
+  maxLines: [checkNumber, 10_000],
+  maxBytes: [checkNumber, 10_000_000],
+};
+const NOTHING: ReadonlySet<string> = new Set();
+const SLICES: ReadonlySet<string> = new Set(['fragment']);
+
+/**
+ * Records the frames of a peer, or of a server's peers. It begins at once, and ends with
+ * {@link Recording.stop}, or with the peers. It keeps the last lines as text. To write all lines to a file, read `lines$`, and set
+ * `maxLines` to 0.
+ *
+ * An error of `redact` ends the recording, and is logged.
+ *
+ * @throws TypeError for a bad option, and unless `source` is a peer or a server
+ *
+ * @example
+ * ```ts
+ * const recording = record(peer, { payloads: true, redact: ({ headers, ...frame }) => frame });
+ * await peer.request('ping', { headers: { authorization: 'Bearer s3cret' } });
+ * recording.text;
+ * // {"v":1,"t":2,"c":1,"d":">","f":{"type":"open","stream":1,"end":true,"payload":"ping"}}
+ * // {"v":1,"t":9,"c":1,"d":"<","f":{"type":"data","stream":1,"end":true,"payload":"pong"}}
+ * ```
+ */
+export function record(source: Peer | PeersSource, options: RecordOptions = {}): Recording {
+  if (typeof source !== 'object' || source === null || !('peers$' in source)) checkPeer('record', source, 'frames$');
+  checkObject('options', options);
+  const { payloads, redact, maxLines, maxBytes } = readOptions(OPTIONS, options);
+  const omitted = payloads ? (redact === undefined ? NOTHING : SLICES) : CONTENT;
+  const connections = new LineSource(steadyNow());
+  const rows = new RecentRows(maxLines, maxBytes);
+  const lines$ = new Subject<Line>();
+  const recording = peersOf(source)
+    .pipe(
+      mergeMap((peer) => peer.frames$),
+      map((event) => redacted(event, redact)),
+      filter((event) => event !== null),
+      map((event) => omit(connections.lineOf(event), omitted)),
+      tap((line) => {
+        if (maxLines > 0) rows.add(writeLine(line));
+      }),
+      catchError((error: unknown) => {
+        log('error', 'a recording ended, because a frame could not be kept', error);
+        return EMPTY;
+      }),
+    )
+    .subscribe(lines$);
+  return {
+    lines$: lines$.asObservable(),
+    get text() {
+      return rows.toString();
+    },
+    get dropped() {
+      return rows.dropped;
+    },
+    stop() {
+      recording.unsubscribe();
+      lines$.complete();
+    },
+  };
+}
+
+/** @throws TypeError for a result of `redact` that is neither a frame nor `null` */
+function redacted(event: FrameEvent, redact: RecordOptions['redact']): FrameEvent | null {
+  if (redact === undefined) return event;
+  const frame = redact(event.frame);
+  if (frame === null) return null;
+  if (typeof (frame as Partial<Frame> | undefined)?.type !== 'string') throw optionError('redact', 'a frame or null', frame);
+  return { ...event, frame };
+}
