@@ -53,13 +53,26 @@ const GOALS: readonly Goal[] = [
 
 /** How many goals were measured, and how many of them are met. */
 export function goalsMet(results: Results): { readonly met: number; readonly all: number } {
-  const measured = GOALS.filter((goal) => Number.isFinite(goal.own(results)));
+  const measured = measuredGoals(results);
   return { met: measured.filter((goal) => isMet(goal, goal.own(results))).length, all: measured.length };
 }
 
-/** The figures beside their goals, in one table. Figures without a unit are ratios to the reference. */
+/** The figures beside all goals, in one table. Figures without a unit are ratios to the reference. */
 export function goalsTable(results: Results): string {
-  const rows = GOALS.map((goal) => {
+  return tableOf(GOALS, results);
+}
+
+/** {@link goalsTable} of the goals that were measured. */
+export function measuredGoalsTable(results: Results): string {
+  return tableOf(measuredGoals(results), results);
+}
+
+function measuredGoals(results: Results): readonly Goal[] {
+  return GOALS.filter((goal) => Number.isFinite(goal.own(results)));
+}
+
+function tableOf(goals: readonly Goal[], results: Results): string {
+  const rows = goals.map((goal) => {
     const own = goal.own(results);
     const best = bestOf(goal.others(results), goal.better);
     return [
