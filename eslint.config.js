@@ -72,6 +72,7 @@ export default defineConfig(
     '**/dist/',
     'coverage/',
     'docs/api/',
+    'docs/site/public/',
     'docs/site/.vitepress/.temp/',
     'reports/',
     'spec/package/consumers/',

@@ -1,21 +1,29 @@
-// `npm run docs` builds the site into dist/site: the pages of docs/, and an API reference out of the declarations. It fails on a warning
+// `npm run docs` builds the site into dist/site: the pages of docs/, an API reference out of the declarations, and the playground. It fails on a warning
 // of TypeDoc and on a dead link.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
 const here = import.meta.dirname;
-const site = join(here, '../../dist/site');
+const root = join(here, '../..');
+const site = join(root, 'dist/site');
 
-const installed = join(here, 'node_modules/.package-lock.json');
-const isInstalled = existsSync(installed) && statSync(installed).mtimeMs >= statSync(join(here, 'package-lock.json')).mtimeMs;
-if (!isInstalled) run('npm', 'ci', '--silent', '--no-audit', '--no-fund');
+for (const folder of [here, join(root, 'examples/inspector')])
+  if (!isInstalled(folder)) run('npm', 'ci', '--prefix', folder, '--silent', '--no-audit', '--no-fund');
 run('npx', 'typedoc');
+// Its bundler was installed above.
+const { buildPlayground } = await import('./playground/build.js');
+await buildPlayground(root, join(here, 'public/playground.js'));
 run('npx', 'vitepress', 'build');
 
 const dead = deadLinks();
 for (const link of dead) console.error(`dead link: ${link}`);
 if (dead.length > 0) process.exit(1);
+
+function isInstalled(folder) {
+  const installed = join(folder, 'node_modules/.package-lock.json');
+  return existsSync(installed) && statSync(installed).mtimeMs >= statSync(join(folder, 'package-lock.json')).mtimeMs;
+}
 
 function run(command, ...args) {
   const { status } = spawnSync(command, args, { cwd: here, stdio: 'inherit' });

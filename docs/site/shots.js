@@ -36,5 +36,15 @@ async function shoot(name, path, size, viewport, colorScheme) {
   const excess = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
   if (excess > 0) fail(`${excess} pixels too wide`);
   await page.screenshot({ path: join(out, `${name}-${size}-${colorScheme}.png`) });
+  if (name === 'home') await playAndShoot(page, `playground-${size}-${colorScheme}.png`);
   await page.close();
+}
+
+/** Does what the page invites to, until the client has reconnected after the goaway. */
+async function playAndShoot(page, file) {
+  const playground = page.locator('.playground');
+  await playground.getByLabel('Search').pressSequentially('mux', { delay: 400 });
+  for (const name of ['Upload', 'Ask', 'goaway']) await playground.getByRole('button', { name }).click();
+  await playground.getByText('1 reconnects').waitFor();
+  await playground.screenshot({ path: join(out, file) });
 }

@@ -1,4 +1,10 @@
 import DefaultTheme from 'vitepress/theme';
+import Playground from './Playground.vue';
 import './custom.css';
 
-export default DefaultTheme;
+export default {
+  extends: DefaultTheme,
+  enhanceApp({ app }) {
+    app.component('Playground', Playground);
+  },
+};
