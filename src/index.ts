@@ -9,14 +9,11 @@
  *
  * @module rxmux
  */
-import { JsonCodec } from './codec/json.js';
-import { registerCodec } from './codec/registry.js';
-
-registerCodec('json', new JsonCodec());
+import './codec/register-json.js';
 
 /* Connecting */
 export { connect } from './peer/connect.js';
-export type { ConnectOptions } from './peer/connect.js';
+export type { ConnectOptions } from './peer/dial/connect-options.js';
 export type { ConnectUrl } from './peer/dial/dial-plan.js';
 export type { DialContext } from './peer/dial/attempt.js';
 export type { Hello } from './peer/dial/hello.js';
@@ -26,13 +23,16 @@ export type { SocketEvent, SocketLike } from './transport/socket-like.js';
 /* Peers and streams */
 export { Peer } from './peer/peer.js';
 export type { CloseOptions } from './peer/base/close-options.js';
-export type { FrameEvent, NewPeerOptions } from './peer/peer.js';
+export type { FrameEvent } from './peer/events.js';
+export type { NewPeerOptions } from './peer/peer.js';
+export type { PeerBase } from './peer/peer-base.js';
 export type { PeerContext, PeerOptions } from './peer/base/options.js';
 export type { PeerStatus } from './peer/base/status.js';
 export type { ByteCounts, PeerStats, StreamCounts, Traffic, Usage } from './peer/core/stats.js';
 export { SharedPayload } from './peer/stream/shared-payload.js';
+export type { LeanStream } from './peer/stream/lean-stream.js';
 export { Stream } from './peer/stream/stream.js';
-export type { EndOptions, ReplyOptions, SendOptions } from './peer/stream/stream.js';
+export type { EndOptions, ReplyOptions, SendOptions } from './peer/stream/send-options.js';
 export type { CallEnd, CallEvent } from './peer/calls/call-event.js';
 export type { InputOptions, OpenOptions } from './peer/calls/call-options.js';
 export type { FeedOptions } from './peer/stream/feed.js';

@@ -33,7 +33,7 @@ interface Interface {
 const INTERFACES: readonly Interface[] = [
   { type: 'PeerOptions', file: 'peer/base/options.ts', declared: PEER_OPTIONS, of: 'all' },
   { type: 'Keepalive', file: 'session/watch/keepalive.ts', declared: KEEPALIVE, of: 'all', path: 'keepalive.' },
-  { type: 'ConnectOptions', file: 'peer/connect.ts', declared: CONNECT_OPTIONS, of: '`connect`' },
+  { type: 'ConnectOptions', file: 'peer/dial/connect-options.ts', declared: CONNECT_OPTIONS, of: '`connect`' },
   { type: 'Reconnect', file: 'peer/dial/reconnect-options.ts', declared: RECONNECT, of: '`connect`', path: 'reconnect.' },
   { type: 'NodeConnectOptions', file: 'node/connect.ts', declared: NODE_CONNECT_OPTIONS, of: '`connect` of Node' },
   { type: 'ServeOptions', file: 'node/mux-server.ts', declared: PLACE_OPTIONS, of: '`serve`' },

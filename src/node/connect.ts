@@ -1,7 +1,7 @@
 import type { Agent, OutgoingHttpHeaders } from 'node:http';
 import type { ConnectionOptions } from 'node:tls';
 import { connectOver } from '../peer/connect.js';
-import type { ConnectOptions } from '../peer/connect.js';
+import type { ConnectOptions } from '../peer/dial/connect-options.js';
 import type { ConnectUrl } from '../peer/dial/dial-plan.js';
 import type { Peer } from '../peer/peer.js';
 import { dialWs, transportOf } from '../transport/ws/ws.js';

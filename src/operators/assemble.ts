@@ -1,4 +1,4 @@
-import { defer } from 'rxjs';
+import { Observable } from 'rxjs';
 import type { OperatorFunction } from 'rxjs';
 import { checkedCodec } from '../wire/codec.js';
 import type { Codec } from '../wire/codec.js';
@@ -40,7 +40,7 @@ export function assemble(
   checkedCodec(codec);
   if (reassembly !== undefined) return into(reassembly);
   const resolved = resolveLimits(limits);
-  return (source) => defer(() => source.pipe(into(new Reassembly(codec, resolved))));
+  return (source) => new Observable((subscriber) => source.pipe(into(new Reassembly(codec, resolved))).subscribe(subscriber));
 }
 
 function into(partials: Reassembly): OperatorFunction<Frame, CompleteFrame | StreamFault> {

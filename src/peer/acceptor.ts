@@ -1,6 +1,7 @@
 import { HelloAcceptor } from './answers/hello-acceptor.js';
 import type { ExpectedHello } from './answers/hello-acceptor.js';
 import { WideningLimits } from './answers/hello-limits.js';
+import { serving } from './answers/incoming-streams.js';
 import type { ResolvedOptions } from './base/options.js';
 import { PeerCore } from './core/peer-core.js';
 
@@ -16,6 +17,6 @@ export function acceptorCore(options: AcceptorOptions): PeerCore {
   if (hello === null) return new PeerCore(options);
   const limits = new WideningLimits(options.limits, hello.limits);
   const core = new PeerCore({ ...options, limits: limits.now });
-  core.incoming.expectHello(new HelloAcceptor(core, hello, limits));
+  serving(core).expectHello(new HelloAcceptor(core, hello, limits));
   return core;
 }

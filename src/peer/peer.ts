@@ -1,18 +1,10 @@
 import type { Observable } from 'rxjs';
 import type { SocketLike } from '../transport/socket-like.js';
 import { W3cTransport } from '../transport/w3c.js';
-import type { CloseReason } from '../wire/close-reason.js';
-import type { Codec } from '../wire/codec.js';
-import type { Frame, FrameDirection, MetadataInput } from '../wire/frame.js';
 import { checkObject } from '../wire/check.js';
-import { asyncDispose } from './base/async-dispose.js';
-import type { CallEvent } from './calls/call-event.js';
-import { Calls } from './calls/calls.js';
-import type { InputOptions, OpenOptions } from './calls/call-options.js';
-import { resolveClose } from './base/close-options.js';
-import type { CloseOptions } from './base/close-options.js';
-import { GivenSocket } from './dial/given-socket.js';
-import { unheeded } from './base/caller-frames.js';
+import type { CloseReason } from '../wire/close-reason.js';
+import type { MetadataInput } from '../wire/frame.js';
+import { serving } from './answers/incoming-streams.js';
 import { addHook } from './base/hooks.js';
 import type {
   CloseHandler,
@@ -26,30 +18,23 @@ import type {
   StreamHandler,
 } from './base/hooks.js';
 import { resolveOptions } from './base/options.js';
-import type { PeerContext, PeerOptions } from './base/options.js';
-import { PeerCore } from './core/peer-core.js';
+import type { PeerOptions } from './base/options.js';
+import type { CallEvent } from './calls/call-event.js';
+import type { InputOptions, OpenOptions } from './calls/call-options.js';
+import { Calls } from './calls/calls.js';
+import { fedCall } from './calls/fed-call.js';
 import { ping } from './calls/ping.js';
+import { retriedCall } from './calls/retried-call.js';
+import { PeerCore } from './core/peer-core.js';
 import type { SocketSource } from './core/socket-source.js';
 import { statsOf } from './core/stats.js';
 import type { PeerStats } from './core/stats.js';
-import type { PeerStatus } from './base/status.js';
-import type { Stream } from './stream/stream.js';
-
-/** A frame of a peer, with the number of its socket, its time and its size. */
-export interface FrameEvent<F extends Frame = Frame> {
-  /** `tx` if the peer sends the frame, `rx` if the peer has received it. */
-  readonly direction: FrameDirection;
-  /** The frame as it is on the wire. Each fragment of a payload is a frame of its own. */
-  readonly frame: F;
-  /** The peer that sends or has received the frame. */
-  readonly peer: Peer;
-  /** The number of the socket, counted from 1 over the opened sockets of this peer. Stream ids are unique only within a socket. */
-  readonly connection: number;
-  /** When the frame was encoded or received, in ms on a clock that only moves forward. Only times of one program compare. */
-  readonly at: number;
-  /** The length of the frame's message in bytes: UTF-8 bytes under `json`. */
-  readonly bytes: number;
-}
+import { GivenSocket } from './dial/given-socket.js';
+import { PeerEvents } from './events.js';
+import type { FrameEvent } from './events.js';
+import { PeerBase } from './peer-base.js';
+import { Stream } from './stream/stream.js';
+import type { StreamCore } from './stream/stream-core.js';
 
 /** Options of a peer over a socket of your own. */
 export interface NewPeerOptions extends PeerOptions {
@@ -68,9 +53,10 @@ export interface NewPeerOptions extends PeerOptions {
  * await peer.request({ op: 'sum', of: [1, 2, 3] });   // 6
  * ```
  */
-export class Peer {
+export class Peer extends PeerBase {
   readonly #core: PeerCore;
   readonly #calls: Calls;
+  readonly #events: PeerEvents;
 
   /**
    * Makes a peer over a socket of your own. The peer reads nothing before {@link serve}.
@@ -88,119 +74,16 @@ export class Peer {
   /** @internal */
   constructor(core: PeerCore, source: SocketSource, onStream?: StreamHandler);
   constructor(socket: SocketLike | PeerCore, given: NewPeerOptions | SocketSource, onStream?: StreamHandler) {
-    let handler = onStream;
-    if (socket instanceof PeerCore) {
-      this.#core = socket;
-      this.#core.belongTo(this, given as SocketSource);
-    } else {
-      const options = given as NewPeerOptions;
-      checkObject('options', options);
-      this.#core = new PeerCore(resolveOptions(options, options.isDialer));
-      this.#core.belongTo(this, new GivenSocket(this.#core, new W3cTransport(socket)));
-      handler = options.onStream;
-    }
-    if (handler !== undefined) this.onStream(handler);
-    this.#calls = new Calls(this.#core);
-  }
-
-  /** @internal `null` for a peer of another copy of the package. */
-  static core(peer: Peer): PeerCore | null {
-    return #core in peer ? peer.#core : null;
-  }
-
-  /**
-   * Whether this side dialed. Streams of the dialer have odd ids, streams of the acceptor have even ones (S1).
-   *
-   * @example
-   * ```ts
-   * connect('wss://example.org/mux').isDialer;   // true
-   * ```
-   */
-  get isDialer(): boolean {
-    return this.#core.options.isDialer;
-  }
-
-  /**
-   * The codec of every message, in both directions (V5). It is the option `codec`, or else the codec that was registered under
-   * `settings.codec` when the peer was made.
-   *
-   * @example
-   * ```ts
-   * connect('wss://example.org/mux').codec.name;   // 'json'
-   * ```
-   */
-  get codec(): Codec {
-    return this.#core.codec;
-  }
-
-  /**
-   * The context that the acceptor's `verify` returned, or the option `context`. A peer of `handleUpgrade` has the option's value until
-   * `verify` has decided.
-   */
-  get context(): PeerContext {
-    return this.#core.context;
-  }
-
-  /**
-   * The current state of the connection.
-   *
-   * @example
-   * ```ts
-   * await peer.opened;
-   * peer.status;   // { state: 'open', reconnects: 0 }
-   * ```
-   */
-  get status(): PeerStatus {
-    return this.#core.status.now;
-  }
-
-  /** Emits the current {@link status} on subscription, then each change; completes after `closed`. */
-  get status$(): Observable<PeerStatus> {
-    return this.#core.status.status$;
-  }
-
-  /**
-   * Bytes of payload that this side has accepted for sending and no socket has passed on to the system. They wait for a connection, for
-   * their turn, or in the socket, where envelopes count too.
-   *
-   * Check it, as with a WebSocket, before you push without waiting, for example with `notify`: such calls have no other back-pressure
-   * (RELIABILITY.md).
-   *
-   * @example
-   * ```ts
-   * for (const peer of server.peers) if (peer.bufferedAmount < 1_000_000) peer.notify(price);
-   * peer.bufferedAmount;   // 0 if the remote reads
-   * ```
-   */
-  get bufferedAmount(): number {
-    return this.#core.bufferedAmount;
-  }
-
-  /**
-   * Resolves with this peer once the socket is open and the hello was answered. A socket whose remote goes away during the hello does
-   * not count.
-   *
-   * Rejects once that can no longer happen: with the error of the status `closed`, or else with a ConnectionLostError. You need not
-   * handle the rejection. Reading this does not make a `lazy` peer dial. Each read returns a new promise: after a lost socket, it waits
-   * for the next socket.
-   *
-   * @example
-   * ```ts
-   * const peer = await connect('wss://example.org/mux', { reconnect: true }).opened;
-   * peer.status.state;   // 'open'
-   * ```
-   */
-  get opened(): Promise<Peer> {
-    return unheeded((resolve, fail) => {
-      this.#core.status.whenOpened(() => {
-        resolve(this);
-      }, fail);
-    });
-  }
-
-  /** Resolves with the reason of the last socket once the peer has ended for good. Never rejects. Always the same promise. */
-  get closed(): Promise<CloseReason> {
-    return this.#core.status.closed;
+    const { core, source, handler } =
+      socket instanceof PeerCore
+        ? { core: socket, source: given as SocketSource, handler: onStream }
+        : overSocket(socket, given as NewPeerOptions);
+    super(core, source, makeStream);
+    this.#core = core;
+    this.#calls = new Calls(core, { retried: retriedCall, fed: fedCall });
+    this.#events = new PeerEvents(core, this);
+    const answering = serving(core);
+    if (handler !== undefined) answering.setHandler(handler);
   }
 
   /**
@@ -217,7 +100,7 @@ export class Peer {
    * ```
    */
   get streams$(): Observable<Stream> {
-    return this.#core.incoming.streams$;
+    return serving(this.#core).streams$;
   }
 
   /**
@@ -233,7 +116,7 @@ export class Peer {
    * ```
    */
   get calls$(): Observable<CallEvent> {
-    return this.#calls.calls$;
+    return this.#events.calls$;
   }
 
   /**
@@ -252,7 +135,7 @@ export class Peer {
 
   /** Emits every {@link rttMs} from the subscription on; completes when the peer has ended. */
   get rtt$(): Observable<number> {
-    return this.#core.rtt$;
+    return this.#events.rtt$;
   }
 
   /**
@@ -283,17 +166,17 @@ export class Peer {
    * ```
    */
   get frames$(): Observable<FrameEvent> {
-    return this.#core.frames$;
+    return this.#events.frames$;
   }
 
   /** Emits each error that {@link onError} receives, from the subscription on; completes when the peer has ended. */
   get errors$(): Observable<HandlerFailure> {
-    return this.#core.errors$;
+    return this.#events.errors$;
   }
 
   /** Emits each reason that {@link onClose} receives, from the subscription on; completes after the last one. */
   get closes$(): Observable<CloseReason> {
-    return this.#core.closes$;
+    return this.#events.closes$;
   }
 
   /**
@@ -412,66 +295,6 @@ export class Peer {
   }
 
   /**
-   * Closes the connection in good order (C8):
-   *
-   * - it sends a goaway and everything that was accepted for sending
-   * - live streams have `drainMs` to end; then the rest is reset with CANCEL
-   * - the WebSocket closes with 1000 once the remote has read everything, even over lines of 8 kB/s
-   * - the socket is terminated if nothing moves for 2 s and no pong is still due (C2a)
-   *
-   * A second call can only shorten the drain; code and reason of the first call stay.
-   *
-   * Without a connection the peer can send nothing: waiting calls fail, and a waiting `notify` is dropped with a warning. If the
-   * `notify` must arrive, `await peer.opened` first.
-   *
-   * @returns the same promise as {@link closed}: the reason of the last socket
-   * @throws TypeError unless `drainMs` is a non-negative number, `code` an integer and `reason` a string; then the peer stays open
-   *
-   * @example
-   * ```ts
-   * await peer.close({ drainMs: 5_000 });   // { code: 1000, reason: '', wasClean: true, willRetry: false }
-   * ```
-   */
-  close(options: CloseOptions = {}): Promise<CloseReason> {
-    this.#core.close(resolveClose(options));
-    return this.closed;
-  }
-
-  /**
-   * Calls {@link close} with a `drainMs` of 0 at the end of an `await using` block, and waits for it. Streams that must end first must
-   * be awaited in the block.
-   *
-   * @example
-   * ```ts
-   * await using peer = connect('wss://example.org/mux');
-   * await peer.request({ op: 'sum', of: [1, 2] });   // 3; the peer closes at the end of the block
-   * ```
-   */
-  async [asyncDispose](): Promise<void> {
-    await this.close();
-  }
-
-  /** Returns state, side and counts, for logs: `Peer 3 (ws://localhost:8080/) { state: open, dialer, streams: 2, bufferedAmount: 0 }`. */
-  toString(): string {
-    return this.#core.describe();
-  }
-
-  /** Makes `console.log` of Node print {@link toString}. */
-  [Symbol.for('nodejs.util.inspect.custom')](): string {
-    return this.toString();
-  }
-
-  /** Keeps Vue from wrapping it in a Proxy, since Vue wraps only objects with the tag of a plain one. */
-  get [Symbol.toStringTag](): string {
-    return 'Peer';
-  }
-
-  /** Dials at once if the reconnect helper waits before its next dial. Otherwise it does nothing. */
-  reconnectNow(): void {
-    this.#core.source.dialNow();
-  }
-
-  /**
    * Makes a peer of `new Peer(socket, …)` begin to read; calling it again changes nothing. A peer of `accept` or `handleUpgrade` begins
    * at once instead of one turn later. On a dialing peer it only sets the handler.
    *
@@ -506,7 +329,7 @@ export class Peer {
    * ```
    */
   onStream(handler: StreamHandler): Remove {
-    return this.#core.incoming.setHandler(handler);
+    return serving(this.#core).setHandler(handler);
   }
 
   /**
@@ -622,4 +445,17 @@ export class Peer {
   interceptIncomingHeaders(interceptor: IncomingHeadersInterceptor): Remove {
     return addHook(this.#core.hooks.incomingHeaders, 'interceptIncomingHeaders', interceptor);
   }
+}
+
+function makeStream(stream: StreamCore): Stream {
+  return Stream.around(stream);
+}
+
+function overSocket(
+  socket: SocketLike,
+  options: NewPeerOptions,
+): { core: PeerCore; source: SocketSource; handler: StreamHandler | undefined } {
+  checkObject('options', options);
+  const core = new PeerCore(resolveOptions(options, options.isDialer));
+  return { core, source: new GivenSocket(core, new W3cTransport(socket)), handler: options.onStream };
 }

@@ -1,6 +1,6 @@
 import { Subject } from 'rxjs';
 import type { Observable } from 'rxjs';
-import type { ConnectOptions } from '../peer/connect.js';
+import type { ConnectOptions } from '../peer/dial/connect-options.js';
 import { GivenSocket } from '../peer/dial/given-socket.js';
 import { resolveOptions } from '../peer/base/options.js';
 import type { PeerOptions } from '../peer/base/options.js';

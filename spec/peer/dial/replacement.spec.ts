@@ -5,6 +5,7 @@ import type { ConnectOptions, Stream } from '../../../src/index.js';
 import { Backoff } from '../../../src/peer/dial/backoff.js';
 import { Dialer } from '../../../src/peer/dial/dialer.js';
 import type { DialContext } from '../../../src/peer/dial/attempt.js';
+import { greetingWith } from '../../../src/peer/dial/hello.js';
 import type { Hello } from '../../../src/peer/dial/hello.js';
 import { resolveOptions } from '../../../src/peer/base/options.js';
 import { PeerCore } from '../../../src/peer/core/peer-core.js';
@@ -437,9 +438,8 @@ describe('Peer without free stream ids', () => {
       url: 'ws://test',
       open: (url, protocol) => new W3cTransport(network.socket(url, protocol)),
       backoff,
-      hello,
+      greeting: hello === undefined ? null : greetingWith(hello, 0),
       connectTimeoutMs: 0,
-      helloTimeoutMs: 0,
       lazy: false,
       idleCloseMs: 0,
       connectivity: { offline: false, resumes$: new Subject() },

@@ -1,3 +1,4 @@
+import { greetingWith } from '../../../src/peer/dial/hello.js';
 import { expect } from '@jest/globals';
 import '../../../src/index.js';
 import type { ConnectOptions, Peer, PeerOptions } from '../../../src/index.js';
@@ -72,9 +73,8 @@ export class HonestWorld {
       url: 'wss://example.org/mux',
       open: () => this.#link(core, server, { up, down, machine }),
       backoff: reconnect === true ? new Backoff({}) : null,
-      hello: options.hello,
+      greeting: options.hello === undefined ? null : greetingWith(options.hello, 10_000),
       connectTimeoutMs: 10_000,
-      helloTimeoutMs: 10_000,
       lazy: false,
       idleCloseMs: 0,
       connectivity: ALWAYS_ONLINE,

@@ -1,8 +1,22 @@
+import type { LiveStream } from '../../session/streams/live-stream.js';
+import type { CompleteFrame } from '../../wire/frame.js';
 import type { StreamHost } from '../stream/stream-host.js';
+
+/** Takes the streams of the remote. */
+export interface Incoming {
+  /** The open of a stream has arrived whole. */
+  receive(live: LiveStream, open: CompleteFrame): void;
+  /** A socket has opened. */
+  socketOpened(): void;
+  /** The peer has ended. */
+  complete(): void;
+}
 
 /** The members of a peer that the code which answers streams needs. */
 export interface AnswerHost extends StreamHost {
   readonly isClosed: boolean;
+  /** Refuses every stream until `serving` replaces it. */
+  incoming: Incoming;
   /** Closes the peer, because the hello was refused. */
   rejectHello(): void;
 }

@@ -5,6 +5,7 @@ import type { Deadline } from '../stream/deadlines.js';
 import type { HelloLimits, WideningLimits } from './hello-limits.js';
 import type { StreamHandler } from '../base/hooks.js';
 import type { AnswerHost } from './answer-host.js';
+import { outboxOf } from '../stream/outbox.js';
 import type { StreamCore } from '../stream/stream-core.js';
 
 /** How an acceptor answers a hello. */
@@ -35,7 +36,7 @@ export class HelloAcceptor {
     const hello = this.#hello;
     if (hello === null) return false;
     const { cause } = hello;
-    if (cause === null || this.#isEndedByDialer()) return hello.outbox.replied;
+    if (cause === null || this.#isEndedByDialer()) return outboxOf(hello).replied;
     return endedHere(cause);
   }
 

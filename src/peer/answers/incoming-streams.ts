@@ -10,15 +10,22 @@ import { completeGuarded, guard } from '../../rx/guard.js';
 import { HookList } from '../../rx/hook-list.js';
 import { warnOfRefusal } from '../base/log-refusal.js';
 import type { Remove, StreamHandler } from '../base/hooks.js';
-import type { AnswerHost } from './answer-host.js';
+import type { AnswerHost, Incoming } from './answer-host.js';
+import { NO_HANDLER } from './refuse-all.js';
 import { failAnswer } from '../stream/answer.js';
 import type { Stream } from '../stream/stream.js';
 import { StreamCore } from '../stream/stream-core.js';
 import { untakenError } from '../stream/untaken.js';
 import type { HelloAcceptor } from './hello-acceptor.js';
 
+/** Makes a peer offer its remote's streams to handlers and subscribers, unless it does so already. */
+export function serving(host: AnswerHost): IncomingStreams {
+  if (host.incoming instanceof IncomingStreams) return host.incoming;
+  return (host.incoming = new IncomingStreams(host));
+}
+
 /** Offers each stream of the remote to the subscribers of `streams$`, then to the handler. The first that uses the stream takes it. */
-export class IncomingStreams {
+export class IncomingStreams implements Incoming {
   #streams$: Observable<Stream> | null = null;
   readonly #subscribers = new HookList<Subscriber<Stream>>();
   #handler: StreamHandler | null = null;
@@ -96,7 +103,7 @@ export class IncomingStreams {
   /** Says why no code here answers a stream. */
   #untaken(): string {
     return this.#subscribers.empty
-      ? 'no handler took this stream: this side has neither an onStream handler nor an operator such as respond()'
+      ? NO_HANDLER
       : 'no handler took this stream: the subscribers of streams$ left it, and this side has no onStream handler';
   }
 }

@@ -1,32 +1,23 @@
-import { Observable } from 'rxjs';
+import type { Observable } from 'rxjs';
 import type { Session } from '../../session/session.js';
 import type { Message } from '../../wire/codec.js';
 import type { Metadata } from '../../wire/frame.js';
 import { checkFunction, checkNumber, checkObject } from '../../wire/check.js';
 import { OutgoingFrame } from '../../wire/outgoing.js';
 import { failing } from '../base/caller-frames.js';
-import { feed } from '../stream/feed.js';
-import { eventsOf } from '../../transport/events.js';
-import { both } from '../../rx/both.js';
 import { completeGuarded, guard } from '../../rx/guard.js';
-import { mapPresent } from '../../rx/map-present.js';
 import { GuardedObservable } from '../../rx/guarded-observable.js';
 import { copyMetadata, freezeMetadata, readOnly } from '../base/metadata.js';
-import { checkOverflow } from '../stream/overflow.js';
 import type { PeerCore } from '../core/peer-core.js';
-import { decline, isOneShot } from '../stream/input.js';
 import { readOne } from '../stream/one-answer.js';
-import { failLater, openFor, readOpened } from '../stream/late-error.js';
-import { callEvent } from './call-event.js';
-import type { CallEvent } from './call-event.js';
+import { failLater, openFor } from '../stream/late-error.js';
 import { retryOf, signalOf } from './call-options.js';
 import type { InputOptions, OpenOptions } from './call-options.js';
+import type { Retry } from './safe-retry.js';
 import { OpenObservable } from './open-observable.js';
 import { disclaim } from '../stream/disclaimed.js';
-import { retrySafely } from './safe-retry.js';
 import { encodedOpen, openFrame } from '../stream/sendable.js';
-import { isOver } from '../base/status.js';
-import { Stream } from '../stream/stream.js';
+import type { Stream } from '../stream/stream.js';
 import { StreamCore } from '../stream/stream-core.js';
 import type { OpenQueue } from '../stream/open-queue.js';
 import { QueuedStream } from '../stream/queued-stream.js';
@@ -34,11 +25,20 @@ import { QueuedStream } from '../stream/queued-stream.js';
 /** How this side continues after the open. `end` sends nothing more, `notify` also expects no answer, and `continue` sends more. */
 type Intent = 'end' | 'notify' | 'continue';
 
+/** Options of calls that a door may install. */
+export interface CallParts {
+  /** Makes a call again that the remote provably never began. */
+  readonly retried?: (core: PeerCore, call$: Observable<unknown>, retry: 'safe' | Retry, options: OpenOptions) => Observable<unknown>;
+  /** Opens a stream for each subscription, and sends an input on it. */
+  readonly fed?: (calls: Calls, value: unknown, options: OpenOptions & InputOptions) => Observable<unknown>;
+}
+
 /** The calls of one peer. Each opens a stream, and enforces its deadline and its signal. */
 export class Calls {
-  #calls$: Observable<CallEvent> | null = null;
-
-  constructor(private readonly core: PeerCore) {}
+  constructor(
+    private readonly core: PeerCore,
+    private readonly parts: CallParts = {},
+  ) {}
 
   /**
    * Opens a stream. A peer that accepts no more streams returns a refused one.
@@ -74,15 +74,6 @@ export class Calls {
       throw error;
     }
     return stream;
-  }
-
-  /** The same at each read. */
-  get calls$(): Observable<CallEvent> {
-    return (this.#calls$ ??= this.core.until('calls$', (next) =>
-      this.core.hooks.calls.add((stream, isNotification) => {
-        next(callEvent(Stream.streamCore(stream), isNotification));
-      }),
-    ));
   }
 
   /** Resolves with the first payload; an end without one is `null`. */
@@ -127,50 +118,20 @@ export class Calls {
   /** Opens a stream for each subscription. Completes when the remote has ended and the input, if any, is done. */
   open$(value: unknown, options: OpenOptions & InputOptions): Observable<unknown> {
     checkObject('options', options);
-    const { input } = options;
-    const overflow = checkOverflow(options.overflow);
-    if (input !== undefined && retryOf(options) !== undefined && isOneShot(input))
-      throw new TypeError(
-        'retry: expected an input that can be sent again, or a function that returns one, got an input that can be read only once',
-      );
-    if (input === undefined) return this.#retried(new OpenObservable(() => this.open(value, 'end', options)), options);
-    const received$ = new GuardedObservable((subscriber) => {
-      let isFed = false;
-      subscriber.add(() => {
-        if (!isFed) decline(input);
-      });
-      const stream = subscriber.closed ? undefined : openFor(subscriber, () => this.open(value, 'continue', options));
-      if (stream === undefined) return undefined;
-      if (stream.error !== null) return readOpened(subscriber, stream);
-      if (subscriber.closed) {
-        // An interceptor or `onOpen` has unsubscribed, so rxjs no longer reads the stream.
-        stream.cancel();
-        return undefined;
-      }
-      const fed$ = new Observable((fed) => {
-        isFed = true;
-        return feed(stream, input, { overflow }).subscribe(fed);
-      });
-      return both(stream.facade, fed$).subscribe(subscriber);
-    });
-    return this.#retried(received$, options);
+    const { input, overflow } = options;
+    const isFed = input !== undefined || overflow !== undefined;
+    const call$ = isFed ? installed('input', this.parts.fed)(this, value, options) : this.read$(value, options);
+    return this.#retried(call$, options);
+  }
+
+  /** Opens a stream for each subscription. The open carries the end. */
+  read$(value: unknown, options: OpenOptions): Observable<unknown> {
+    return new OpenObservable(() => this.open(value, 'end', options));
   }
 
   #retried(call$: Observable<unknown>, options: OpenOptions): Observable<unknown> {
     const retry = retryOf(options);
-    if (retry === undefined) return call$;
-    if (retry !== 'safe') checkObject('retry', retry, "false, 'safe' or { count, delay }");
-    const { core } = this;
-    const signal = signalOf(options);
-    const retried$ = call$.pipe(
-      retrySafely(retry === 'safe' ? {} : retry, {
-        // An abort ends the delay; the next attempt fails with it.
-        hurry$: signal && eventsOf(signal, 'abort'),
-        over$: core.status.status$.pipe(mapPresent((now) => (isOver(now) ? now : null))),
-        mayRetry: () => core.openSession !== null || core.source.expectsSocket,
-      }),
-    );
-    return new GuardedObservable((subscriber) => retried$.subscribe(subscriber));
+    return retry === undefined ? call$ : installed('retry', this.parts.retried)(this.core, call$, retry, options);
   }
 
   #request(value: unknown, options: OpenOptions): StreamCore {
@@ -227,4 +188,10 @@ export class Calls {
     nowhere.stream = stream;
     return stream;
   }
+}
+
+/** @throws TypeError for an option whose part the door leaves out */
+function installed<T>(option: string, part: T | undefined): T {
+  if (part === undefined) throw new TypeError(`${option}: expected a peer of 'rxmux', got one of 'rxmux/lean'`);
+  return part;
 }

@@ -1,4 +1,3 @@
-import { Observable } from 'rxjs';
 import { log, logger } from '../../logger.js';
 import type { Share } from '../../session/base/share.js';
 import type { CloseCause } from '../../session/base/close-cause.js';
@@ -18,17 +17,16 @@ import { encodedLength } from '../../wire/length.js';
 import { ResetCode } from '../../wire/reset-code.js';
 import type { ResolvedClose } from '../base/close-options.js';
 import { Deadlines } from '../stream/deadlines.js';
-import { completeGuarded } from '../../rx/guard.js';
 import { FrameLog } from '../base/log-frame.js';
 import { closeLine, logStatus } from '../base/log-status.js';
 import { warnOfRefusal } from '../base/log-refusal.js';
 import { Hooks } from '../base/hooks.js';
-import type { HandlerFailure } from '../base/hooks.js';
 import type { PeerContext, ResolvedOptions } from '../base/options.js';
-import type { FrameEvent, Peer } from '../peer.js';
-import type { AnswerHost } from '../answers/answer-host.js';
-import { IncomingStreams } from '../answers/incoming-streams.js';
+import type { PeerBase } from '../peer-base.js';
+import type { AnswerHost, Incoming } from '../answers/answer-host.js';
+import { REFUSE_ALL } from '../answers/refuse-all.js';
 import { AbortSignals } from '../stream/abort-signals.js';
+import type { StreamHost } from '../stream/stream-host.js';
 import type { SocketSource } from './socket-source.js';
 import { isOver, StatusTracker } from '../base/status.js';
 import type { PeerStatus } from '../base/status.js';
@@ -53,7 +51,7 @@ export class PeerCore implements SessionOwner, AnswerHost {
   readonly openQueue: OpenQueue;
   /** Notifications of {@link lastSession}. */
   readonly notifications = new NotificationQueue();
-  readonly incoming: IncomingStreams;
+  incoming: Incoming = REFUSE_ALL;
   readonly status = new StatusTracker();
   /** The last round trip of a ping, in ms; `null` before the first. */
   rttMs: number | null = null;
@@ -62,17 +60,14 @@ export class PeerCore implements SessionOwner, AnswerHost {
   share: Share | null = null;
   readonly #sessions = new Set<Session>();
   #source: SocketSource | null = null;
-  #peer: Peer | null = null;
+  #peer: PeerBase | null = null;
+  #makeStream: StreamHost['makeStream'] | null = null;
   /** The last session that became {@link ready}, until it ends. */
   #lastSession: Session | null = null;
   /** The session whose socket is open, but whose hello is not answered yet, so that it is not {@link ready}. */
   #handshaking: Session | null = null;
   readonly #frameLog = new FrameLog();
   #connections = 0;
-  #frames$: Observable<FrameEvent> | null = null;
-  #rtt$: Observable<number> | null = null;
-  #closes$: Observable<CloseReason> | null = null;
-  #errors$: Observable<HandlerFailure> | null = null;
   #signals: AbortSignals | null = null;
   #deadlines: Deadlines | null = null;
 
@@ -80,14 +75,14 @@ export class PeerCore implements SessionOwner, AnswerHost {
     this.codec = options.codec;
     this.context = options.context ?? {};
     this.openQueue = new OpenQueue(options.limits.maxQueuedBytes);
-    this.incoming = new IncomingStreams(this);
     if (options.onError !== undefined) this.hooks.errors.add(options.onError);
   }
 
-  /** Completes the construction with the user's peer and the source of its sockets. */
-  belongTo(peer: Peer, source: SocketSource): void {
+  /** Completes the construction with the user's peer, the source of its sockets, and what makes its streams. */
+  belongTo(peer: PeerBase, source: SocketSource, makeStream: StreamHost['makeStream']): void {
     this.#peer = peer;
     this.#source = source;
+    this.#makeStream = makeStream;
   }
 
   /** Names the peer in the log. The name is unique in this program. */
@@ -109,7 +104,11 @@ export class PeerCore implements SessionOwner, AnswerHost {
     this.#remote = address;
   }
 
-  get peer(): Peer {
+  get makeStream(): StreamHost['makeStream'] {
+    return completed(this.#makeStream);
+  }
+
+  get peer(): PeerBase {
     return completed(this.#peer);
   }
 
@@ -154,49 +153,6 @@ export class PeerCore implements SessionOwner, AnswerHost {
     let bytes = this.openQueue.bytes + this.notifications.bytes;
     for (const { transport, scheduler } of this.#sessions) bytes += transport.bufferedAmount + scheduler.backlog.bytes;
     return bytes;
-  }
-
-  // Return the same object at each read, because templates and effects compare by identity.
-  get frames$(): Observable<FrameEvent> {
-    return (this.#frames$ ??= this.until('frames$', (next) =>
-      this.hooks.sizedFrames.add((seen) => {
-        next({ ...seen, peer: this.peer });
-      }),
-    ));
-  }
-
-  get rtt$(): Observable<number> {
-    return (this.#rtt$ ??= this.until('rtt$', (next) => this.hooks.roundTrips.add(next)));
-  }
-
-  get closes$(): Observable<CloseReason> {
-    return (this.#closes$ ??= this.until('closes$', (next) => this.hooks.closes.add(next)));
-  }
-
-  get errors$(): Observable<HandlerFailure> {
-    return (this.#errors$ ??= this.until('errors$', (next) =>
-      this.hooks.errors.add((error, stream) => {
-        next({ error, stream });
-      }),
-    ));
-  }
-
-  /** An Observable of a hook, from each subscription on. It completes when the peer has ended. */
-  until<T>(name: string, register: (next: (value: T) => void) => () => void): Observable<T> {
-    return new Observable((subscriber) => {
-      subscriber.add(
-        register((value) => {
-          subscriber.next(value);
-        }),
-      );
-      subscriber.add(
-        this.status.status$.subscribe({
-          complete() {
-            completeGuarded(`a subscriber of ${name}`, subscriber);
-          },
-        }),
-      );
-    });
   }
 
   /** Makes a session of an open socket. The session accepts streams once it is {@link ready}, and reads once it is started. */

@@ -1,8 +1,18 @@
+import type { Observable } from 'rxjs';
+import type { Session } from '../../session/session.js';
 import type { Connectivity } from '../../transport/connectivity.js';
 import type { Transport } from '../../transport/transport.js';
-import type { DialContext } from './attempt.js';
+import type { PeerCore } from '../core/peer-core.js';
+import type { Attempt, DialContext } from './attempt.js';
 import type { Backoff } from './backoff.js';
-import type { Hello } from './hello.js';
+
+/** The first stream of every socket. */
+export interface Greeting {
+  /** How long the exchange may take, in ms; 0 is no limit. */
+  readonly timeoutMs: number;
+  /** Sends the hello on a new session, and completes when it was answered. */
+  exchange(core: PeerCore, session: Session, attempt: Attempt): Observable<never>;
+}
 
 /** An address, or a function that returns the address for each dial. */
 export type ConnectUrl = string | URL | ((context: DialContext) => string | URL | Promise<string | URL>);
@@ -13,9 +23,9 @@ export interface DialPlan {
   readonly open: (url: string, protocol: string) => Transport;
   /** `null` if the peer closes when its first socket ends. */
   readonly backoff: Backoff | null;
-  readonly hello: ((context: DialContext) => Hello | Promise<Hello>) | undefined;
+  /** `null` if calls are sent as soon as a socket is open. */
+  readonly greeting: Greeting | null;
   readonly connectTimeoutMs: number;
-  readonly helloTimeoutMs: number;
   readonly lazy: boolean;
   /** How long a socket without an open stream stays, in ms; 0 is for ever. */
   readonly idleCloseMs: number;

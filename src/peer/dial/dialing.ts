@@ -10,7 +10,6 @@ import type { Attempt } from './attempt.js';
 import { failedDial, openTransport } from './dial.js';
 import type { FailedDial } from './dial.js';
 import type { DialPlan } from './dial-plan.js';
-import { exchangeHello } from './hello.js';
 
 /** Receives the reports of a dial. */
 export interface DialReports {
@@ -73,21 +72,21 @@ export class Dialing {
 
   #greet(session: Session): void {
     const { core, attempt, reports } = this;
-    const { hello, helloTimeoutMs } = this.plan;
-    if (hello === undefined) {
+    const { greeting } = this.plan;
+    if (greeting === null) {
       reports.opened(session);
       session.start();
       return;
     }
     session.start();
     if (attempt.givenUp) return;
-    this.#proceed(exchangeHello(core, session, hello, attempt, helloTimeoutMs), {
+    this.#proceed(greeting.exchange(core, session, attempt), {
       complete: () => {
         reports.opened(session);
       },
       error: (error: unknown) => {
         if (attempt.givenUp) return;
-        this.#helloError = failedDial(error, 'a hello to send', helloTimeoutMs).error;
+        this.#helloError = failedDial(error, 'a hello to send', greeting.timeoutMs).error;
         session.drain(0, ResetCode.NO_ERROR, '');
       },
     });

@@ -4,8 +4,9 @@ import type { Session } from '../../session/session.js';
 import { steadyNow } from '../../transport/steady-clock.js';
 import { RefusedError } from '../../wire/stream-errors.js';
 import type { MetadataInput } from '../../wire/frame.js';
-import type { Attempt, DialContext } from './attempt.js';
+import type { DialContext } from './attempt.js';
 import { callPerDial, withTimeout } from './call-per-dial.js';
+import type { Greeting } from './dial-plan.js';
 import { readOne } from '../stream/one-answer.js';
 import { guard } from '../../rx/guard.js';
 import { copyMetadata, freezeMetadata } from '../base/metadata.js';
@@ -39,23 +40,25 @@ export interface Hello {
   readonly onReply?: { bivarianceHack(reply: unknown, stream: Stream): void }['bivarianceHack'] | undefined;
 }
 
+/** Makes the hello of each socket. */
+export type MakeHello = (context: DialContext) => Hello | Promise<Hello>;
+
 /**
- * Sends the hello on a new session, and completes when it was answered. Errors if `hello` throws, if the server refuses, and if the
- * hello and its reply take longer than `timeoutMs` together.
+ * Sends a hello on each new session. The exchange errors if `hello` throws, if the server refuses, and if the hello and its reply take longer
+ * than `timeoutMs` together.
  */
-export function exchangeHello(
-  core: PeerCore,
-  session: Session,
-  hello: (context: DialContext) => Hello | Promise<Hello>,
-  attempt: Attempt,
-  timeoutMs: number,
-): Observable<never> {
-  const begun = steadyNow();
-  return then(withTimeout(callPerDial(hello, attempt), timeoutMs), (said) => {
-    // At least 1, because 0 means no limit.
-    const rest = timeoutMs === 0 ? 0 : Math.max(1, begun + timeoutMs - steadyNow());
-    return sayHello(core, session, said, rest);
-  });
+export function greetingWith(hello: MakeHello, timeoutMs: number): Greeting {
+  return {
+    timeoutMs,
+    exchange(core, session, attempt) {
+      const begun = steadyNow();
+      return then(withTimeout(callPerDial(hello, attempt), timeoutMs), (said) => {
+        // At least 1, because 0 means no limit.
+        const rest = timeoutMs === 0 ? 0 : Math.max(1, begun + timeoutMs - steadyNow());
+        return sayHello(core, session, said, rest);
+      });
+    },
+  };
 }
 
 /** Opens the stream of the hello. Open interceptors do not see it. */

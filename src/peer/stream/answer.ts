@@ -2,7 +2,8 @@ import { log, logger } from '../../logger.js';
 import { ResetCode } from '../../wire/reset-code.js';
 import { messageOf } from '../base/error-serializer.js';
 import { isUnexpected, report } from './failures.js';
-import { resetByError } from './own-resets.js';
+import { resetByError } from './reset-by-error.js';
+import { outboxOf } from './outbox.js';
 import type { StreamCore } from './stream-core.js';
 
 /**
@@ -11,7 +12,7 @@ import type { StreamCore } from './stream-core.js';
  */
 export function endAnswer(stream: StreamCore): void {
   try {
-    if (!stream.line.sealed) stream.outbox.acceptLast();
+    if (!stream.line.sealed) outboxOf(stream).acceptLast();
   } catch (error) {
     failAnswer(stream, error);
   }

@@ -13,6 +13,7 @@ import { checkOverflow } from './overflow.js';
 import type { Outlet, Overflow } from './overflow.js';
 import { pump } from './pump.js';
 import { disclaim } from './disclaimed.js';
+import { outboxOf } from './outbox.js';
 import type { StreamCore } from './stream-core.js';
 
 /** How an input is sent. */
@@ -39,7 +40,7 @@ export function feed(stream: StreamCore, input: Input<unknown>, options: FeedOpt
 export function sendAll(stream: StreamCore, input: Input<unknown>, options: FeedOptions): Promise<void> {
   if (stream.line.sealed && stream.cause === null) {
     decline(input);
-    return rejected(stream.outbox.refusal());
+    return rejected(outboxOf(stream).refusal());
   }
   const fed$ = feedUntil(options.end === false ? stopped : cutShort, stream, input, options);
   return unheeded<void>((resolve, fail) => {
@@ -134,7 +135,7 @@ class StreamOutlet implements Outlet {
   send(value: unknown): void {
     this.#guarded(() => {
       checkValue(value);
-      const refusal = this.stream.outbox.accept(value);
+      const refusal = outboxOf(this.stream).accept(value);
       if (refusal === null) return;
       if (this.stream.cause === null) this.subscriber.error(refusal);
       else this.tellStopped(this.stream, this.subscriber);
@@ -144,7 +145,7 @@ class StreamOutlet implements Outlet {
   complete(): void {
     this.#exhausted = true;
     this.#guarded(() => {
-      if (this.end && !this.stream.line.sealed) this.stream.outbox.acceptLast();
+      if (this.end && !this.stream.line.sealed) outboxOf(this.stream).acceptLast();
       this.subscriber.complete();
     });
   }
@@ -182,7 +183,7 @@ class StreamOutlet implements Outlet {
  * stream accepts all values, and for a stream that had already ended.
  */
 function cutShort(stream: StreamCore, subscriber: FeedRelay): void {
-  if (endedHere(stream.cause)) subscriber.error(stream.outbox.refusal());
+  if (endedHere(stream.cause)) subscriber.error(outboxOf(stream).refusal());
   else stopped(stream, subscriber);
 }
 

@@ -26,6 +26,11 @@ const READY: Promise<void> = Promise.resolve();
 const TOO_MUCH =
   'too much is queued (maxUnsentBytes): wait for the promise of send(), give an input that pushes the option overflow, or send one that is pulled';
 
+/** Returns the sending side of a stream, made on first use. */
+export function outboxOf(stream: StreamCore): Outbox {
+  return (stream.outbox ??= new Outbox(stream));
+}
+
 /** The sending side of one stream: its headers, values and trailers, and the senders that wait for room. */
 export class Outbox {
   /** Whether this side's first frame, which carries headers, has left. */

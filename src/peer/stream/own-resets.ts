@@ -1,7 +1,6 @@
 import { checkReset } from '../../wire/check.js';
 import { ResetCode } from '../../wire/reset-code.js';
 import { ResetError } from '../../wire/stream-errors.js';
-import { resetOf } from './error-reset.js';
 import { resetPayload } from './sendable.js';
 import type { StreamCore } from './stream-core.js';
 
@@ -19,16 +18,5 @@ export function resetByUser(stream: StreamCore, code: ResetCode, reason: string,
   // For CANCEL the cause alone yields the right error.
   const error = code === ResetCode.CANCEL ? undefined : new ResetError(code, reason, payload ?? null, { streamId });
   stream.markTaken();
-  stream.line.reset('user', code, reason, { payload, encodedPayload: resetPayload(stream.host, payload, streamId), error });
-}
-
-/** Resets a stream with the error that a handler or an input threw. */
-export function resetByError(stream: StreamCore, thrown: unknown): void {
-  const { code, reason, payload } = resetOf(thrown, stream.host.options.errorSerializer);
-  if (stream.phase === 'closed') return;
-  if (!stream.begun && !stream.host.hooks.replyHeaders.empty) stream.outbox.sendHeadersOfFailure();
-  const streamId = stream.line.id;
-  // `throw undefined` must still count as an error.
-  const error = thrown ?? new ResetError(code, reason, payload, { streamId });
   stream.line.reset('user', code, reason, { payload, encodedPayload: resetPayload(stream.host, payload, streamId), error });
 }

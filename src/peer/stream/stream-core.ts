@@ -17,9 +17,9 @@ import { deliverEnd, COMPLETED } from './stream-end.js';
 import type { End } from './stream-end.js';
 import { Inbox } from './inbox.js';
 import type { InboxStream, Reader } from './inbox.js';
-import { Outbox } from './outbox.js';
+import type { Outbox } from './outbox.js';
 import type { Abortable } from './abort-signals.js';
-import { Stream } from './stream.js';
+import type { Stream } from './stream.js';
 import { StreamExtras } from './stream-extras.js';
 import type { StreamHost } from './stream-host.js';
 
@@ -38,8 +38,9 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
    */
   cause: CloseCause | null = null;
   reader: Reader<unknown> | null = null;
+  /** Made by `outboxOf`, once this side sends more than the open. */
+  outbox: Outbox | null = null;
   #inbox: Inbox<unknown> | null = null;
-  #outbox: Outbox | null = null;
   #facade: Stream | null = null;
   #extras: StreamExtras | null = null;
   #taken: boolean;
@@ -72,13 +73,9 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
     return (this.#inbox ??= new Inbox(this));
   }
 
-  get outbox(): Outbox {
-    return (this.#outbox ??= new Outbox(this));
-  }
-
   /** Whether this side's first frame, which carries headers, has left. */
   get begun(): boolean {
-    return this.#outbox?.begun ?? this.local;
+    return this.outbox?.begun ?? this.local;
   }
 
   /** Whether the stream has a reader or a subscriber. */
@@ -88,7 +85,7 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
 
   /** The user's Observable of this stream, created on access. */
   get facade(): Stream {
-    return (this.#facade ??= Stream.around(this));
+    return (this.#facade ??= this.host.makeStream(this) as Stream);
   }
 
   get extras(): StreamExtras {

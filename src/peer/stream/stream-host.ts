@@ -3,10 +3,10 @@ import type { AnyMuxError } from '../../wire/any-error.js';
 import type { Hooks } from '../base/hooks.js';
 import type { ResolvedOptions } from '../base/options.js';
 import type { PeerStatus } from '../base/status.js';
-import type { Peer } from '../peer.js';
 import type { AbortSignals } from './abort-signals.js';
 import type { Deadlines } from './deadlines.js';
 import type { OpenQueue } from './open-queue.js';
+import type { StreamCore } from './stream-core.js';
 
 /** Why a peer has no open socket. An unsent call that ends reports it. */
 export interface Absence {
@@ -23,7 +23,10 @@ export interface SocketOutlook {
 
 /** The parts of a peer that a stream uses. */
 export interface StreamHost {
-  readonly peer: Peer;
+  /** The user's peer, of the class of its entry point. */
+  readonly peer: unknown;
+  /** Makes the user's object of a stream, of the class of the entry point. */
+  readonly makeStream: (stream: StreamCore) => unknown;
   /** Names the peer in the log. */
   readonly label: string;
   readonly codec: Codec;

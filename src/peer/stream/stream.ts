@@ -1,38 +1,16 @@
-import { Observable } from 'rxjs';
-import type { ObservableInput, Observer, Subscriber, Subscription, TeardownLogic } from 'rxjs';
-import type { CloseCause } from '../../session/base/close-cause.js';
-import type { StreamPhase } from '../../session/streams/stream-state.js';
+import type { ObservableInput } from 'rxjs';
 import { checkObject } from '../../wire/check.js';
-import { ABSENT } from '../../wire/frame.js';
-import type { Metadata, MetadataInput } from '../../wire/frame.js';
-import { ResetCode } from '../../wire/reset-code.js';
+import type { MetadataInput } from '../../wire/frame.js';
+import type { Peer } from '../peer.js';
+import { checkValue } from './check-value.js';
 import { sendAll } from './feed.js';
 import type { FeedOptions } from './feed.js';
-import { checkValue } from './check-value.js';
+import { LeanStream } from './lean-stream.js';
+import { outboxOf } from './outbox.js';
 import { checkOverflow } from './overflow.js';
-import { observerOf } from '../../rx/guarded-observable.js';
-import { labelled } from '../base/label.js';
-import { isSubscriber } from '../../rx/is-subscriber.js';
-import { GuardedObserver } from '../../rx/unhandled.js';
-import type { Peer } from '../peer.js';
-import { resetByUser } from './own-resets.js';
 import type { StreamCore } from './stream-core.js';
+import type { EndOptions, ReplyOptions, SendOptions } from './send-options.js';
 import { StreamIterator } from './stream-iterator.js';
-
-/** Headers for this side's first frame on a stream that the remote opened. */
-export interface SendOptions {
-  /** Metadata ahead of the answer (S4), copied. An object without keys means none (S13). A TypeError after this side's first frame. Default none. */
-  readonly headers?: MetadataInput | undefined;
-}
-
-/** Trailers, which leave with the end. */
-export interface EndOptions {
-  /** Metadata known only now, such as a count or a checksum (S4), copied. Default: the trailers of `setTrailers`, else none. */
-  readonly trailers?: MetadataInput | undefined;
-}
-
-/** Headers, if the reply is this side's first frame, and trailers for this side's end. */
-export interface ReplyOptions extends SendOptions, EndOptions {}
 
 /**
  * One stream of a peer. It is an Observable and an async iterable of the received payloads, and has the methods that send. It is not
@@ -55,123 +33,15 @@ export interface ReplyOptions extends SendOptions, EndOptions {}
  * stream.pipe(take(3)).subscribe(console.log);   // 1, 2, 3, and then the server's producer is cancelled
  * ```
  */
-export class Stream<In = unknown, Out = unknown> extends Observable<In> implements AsyncIterable<In> {
-  readonly #streamCore: StreamCore;
-
-  private constructor(streamCore: StreamCore) {
-    super(read);
-    this.#streamCore = streamCore;
-  }
-
+export class Stream<In = unknown, Out = unknown> extends LeanStream<In> implements AsyncIterable<In> {
   /** @internal */
-  static around(streamCore: StreamCore): Stream {
+  static override around(streamCore: StreamCore): Stream {
     return new this(streamCore);
-  }
-
-  /** @internal */
-  static streamCore(stream: Stream): StreamCore {
-    if (#streamCore in stream) return stream.#streamCore;
-    throw new TypeError('expected a stream of this copy of rxmux, got one of another: the package is there twice');
-  }
-
-  /** Keeps Vue from wrapping the stream in a Proxy: this tag differs from the tag of a plain object. */
-  get [Symbol.toStringTag](): string {
-    return 'Stream';
   }
 
   /** The peer of the stream. */
   get peer(): Peer {
-    return this.#streamCore.host.peer;
-  }
-
-  /** The stream's id; `null` until a socket has accepted the stream. */
-  get id(): number | null {
-    return this.#streamCore.line.id;
-  }
-
-  /** Whether this side opened the stream. */
-  get local(): boolean {
-    return this.#streamCore.local;
-  }
-
-  /** The opener's headers; empty if it sent none. */
-  get headers(): Readonly<Metadata> {
-    return this.#streamCore.headers;
-  }
-
-  /** The opener's payload; `null` if it sent none. {@link hasPayload} distinguishes a sent `null` from no payload. */
-  get payload(): unknown {
-    const { payload } = this.#streamCore;
-    return payload === ABSENT ? null : payload;
-  }
-
-  /** Whether the stream was opened with a payload. A sent `null` is a payload. */
-  get hasPayload(): boolean {
-    return this.#streamCore.payload !== ABSENT;
-  }
-
-  /**
-   * A name of the stream for people, which the option `label` derives from the payload. Empty if the payload has no name.
-   *
-   * @example
-   * ```ts
-   * peer.open({ op: 'search', text: 'mux' }).label;   // 'search'
-   * ```
-   */
-  get label(): string {
-    return labelled(this.#streamCore.host.options.label, this.payload);
-  }
-
-  /** Headers of the remote's first frame on a stream that this side opened. `null` until that frame has come; empty if it had none. */
-  get replyHeaders(): Readonly<Metadata> | null {
-    return this.#streamCore.replyHeaders;
-  }
-
-  /** Trailers of the remote; `null` until its end has come, or if it sent none. They are set before the end is delivered. */
-  get trailers(): Readonly<Metadata> | null {
-    return this.#streamCore.trailers;
-  }
-
-  /**
-   * The phase of the stream's life. The open, and the end of this side, count once they are written, not when they are queued (S3).
-   *
-   * @example
-   * ```ts
-   * await stream.end();
-   * stream.phase;   // 'halfClosedLocal' as soon as the socket has taken it; the remote may go on
-   * ```
-   */
-  get phase(): StreamPhase {
-    return this.#streamCore.phase;
-  }
-
-  /**
-   * The cause of the stream's end (S7); `null` while the stream is live. `by` of a reset names its actor: this program, the library or the
-   * remote.
-   *
-   * @example
-   * ```ts
-   * stream.reset(300, 'quota used up');
-   * stream.cause;   // { how: 'reset', by: 'user', code: 300, reason: 'quota used up', payload: null }
-   * ```
-   */
-  get cause(): CloseCause | null {
-    return this.#streamCore.cause;
-  }
-
-  /** Aborts when the stream ends, however it ends. Its reason is the error that ended the stream, if any. */
-  get signal(): AbortSignal {
-    return this.#streamCore.extras.signal;
-  }
-
-  /** Emits {@link replyHeaders} when they come, and replays them to late subscribers. Completes without a value if the stream ends first. */
-  get replyHeaders$(): Observable<Readonly<Metadata>> {
-    return this.#streamCore.extras.replyHeaders$;
-  }
-
-  /** Resolves with the cause of the stream's end; never rejects. */
-  get closed(): Promise<CloseCause> {
-    return this.#streamCore.extras.closed;
+    return Stream.streamCore(this).host.peer as Peer;
   }
 
   /**
@@ -188,7 +58,7 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
    * ```
    */
   sendHeaders(headers?: MetadataInput): void {
-    this.#streamCore.outbox.sendHeaders(headers);
+    outboxOf(Stream.streamCore(this)).sendHeaders(headers);
   }
 
   /**
@@ -215,7 +85,7 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
   send(value: Out, options: SendOptions = {}): Promise<void> {
     checkValue(value);
     checkObject('options', options);
-    return this.#streamCore.outbox.send(value, options.headers);
+    return outboxOf(Stream.streamCore(this)).send(value, options.headers);
   }
 
   /**
@@ -248,7 +118,7 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
   sendAll(input: ObservableInput<Out> | Blob, options: FeedOptions = {}): Promise<void> {
     checkObject('options', options);
     checkOverflow(options.overflow);
-    return sendAll(this.#streamCore, input, options);
+    return sendAll(Stream.streamCore(this), input, options);
   }
 
   /**
@@ -267,7 +137,7 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
    * ```
    */
   setTrailers(trailers: MetadataInput | (() => MetadataInput | null)): void {
-    this.#streamCore.outbox.setTrailers(trailers);
+    outboxOf(Stream.streamCore(this)).setTrailers(trailers);
   }
 
   /**
@@ -285,7 +155,7 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
    */
   reply(value?: Out, options: ReplyOptions = {}): Promise<void> {
     checkObject('options', options);
-    return this.#streamCore.outbox.sendLast(value, options.headers, options.trailers);
+    return outboxOf(Stream.streamCore(this)).sendLast(value, options.headers, options.trailers);
   }
 
   /**
@@ -302,61 +172,11 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
    */
   end(options: EndOptions = {}): Promise<void> {
     checkObject('options', options);
-    return this.#streamCore.outbox.sendLast(undefined, undefined, options.trailers);
-  }
-
-  /**
-   * Aborts the stream on both sides (S5). Does nothing once the stream is closed. A reset with APPLICATION_ERROR, NO_ERROR or an application's
-   * own code leaves after the queued frames. Any other reset drops them (S8). Readers on this side see a CancelledError for CANCEL, and a
-   * ResetError for any other code.
-   *
-   * @param code default CANCEL; an application's own codes start at 256.
-   * @param reason cut to 1 024 bytes, or to fewer if the cap is small (R4)
-   * @param payload sent along; left out if the codec cannot represent it.
-   * @throws TypeError for a code that is not an integer and for a reason that is not a string, on a closed stream too. Also for
-   *   REFUSED after this side's first frame, hence on every stream that this side opened (R2)
-   *
-   * @example
-   * ```ts
-   * stream.reset(300, 'quota used up', { limit: 10 });
-   * // at the remote: ResetError { resetCode: 300, reason: 'quota used up', payload: { limit: 10 } }
-   * ```
-   */
-  reset(code: ResetCode = ResetCode.CANCEL, reason = '', payload?: unknown): void {
-    resetByUser(this.#streamCore, code, reason, payload);
-  }
-
-  /** Returns id, side and phase for logs: `Stream 3 { opened by this side, phase: open }`. */
-  override toString(): string {
-    const { id, local, phase } = this;
-    return `Stream${id === null ? '' : ` ${id}`} { opened by ${local ? 'this side' : 'the remote'}, phase: ${phase} }`;
-  }
-
-  /** Returns the text that `console.log` prints in Node. */
-  [Symbol.for('nodejs.util.inspect.custom')](): string {
-    return this.toString();
+    return outboxOf(Stream.streamCore(this)).sendLast(undefined, undefined, options.trailers);
   }
 
   /** Reads one payload at a time. A `break` leaves the stream, like the last unsubscribe. */
   [Symbol.asyncIterator](): AsyncIterableIterator<In> {
-    return new StreamIterator<In>(this.#streamCore);
+    return new StreamIterator<In>(Stream.streamCore(this));
   }
-
-  /**
-   * Reads every payload as it comes. An error without a handler goes to `config.onUnhandledError` of rxjs if the program sets it, or else to
-   * the log. So does an error that an observer throws. The log reports an error of a teardown when the stream ends.
-   */
-  override subscribe(
-    observerOrNext?: Partial<Observer<In>> | ((value: In) => void) | null,
-    error?: ((error: unknown) => void) | null,
-    complete?: (() => void) | null,
-  ): Subscription {
-    const observer = observerOf(observerOrNext, error, complete);
-    return super.subscribe(isSubscriber<In>(observer) ? observer : new GuardedObserver(observer));
-  }
-}
-
-// One function for all streams, because a closure for each would make up a good part of an idle stream's memory.
-function read(this: Observable<unknown>, subscriber: Subscriber<unknown>): TeardownLogic {
-  return this instanceof Stream ? Stream.streamCore(this).inbox.subscribe(subscriber) : undefined;
 }

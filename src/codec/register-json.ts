@@ -1,0 +1,4 @@
+import { JsonCodec } from './json.js';
+import { registerCodec } from './registry.js';
+
+registerCodec('json', new JsonCodec());
