@@ -7,7 +7,7 @@ import { build } from 'esbuild';
 import { buildCommand } from './command.js';
 import { privateNamesAsProperties } from './private-names.js';
 
-const DOORS = ['index', 'node', 'msgpack', 'port', 'contract', 'angular', 'react', 'topics', 'nats', 'inspect', 'testing'];
+const DOORS = ['index', 'lean', 'node', 'msgpack', 'port', 'contract', 'angular', 'react', 'topics', 'nats', 'inspect', 'testing'];
 
 const root = join(import.meta.dirname, '..');
 const cjs = join(root, 'dist/cjs');

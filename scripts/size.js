@@ -11,6 +11,24 @@ const CLIENT = `import { connect } from 'rxmux';
 const peer = connect('ws://x', { reconnect: true });
 peer.request(1).then(console.log);
 peer.open$(2).subscribe(console.log);`;
+const LEAN = `import { connect, reconnect } from 'rxmux/lean';
+const peer = connect('ws://x', { reconnect: reconnect() });
+peer.request(1).then(console.log);
+peer.open$(2).subscribe(console.log);`;
+/** Functions that a page of `rxmux/lean` adds, each with a line that uses it. */
+const FEATURES = {
+  hello: 'connect("ws://x", { hello: hello(() => ({})) });',
+  onStream: 'onStream(peer, console.log);',
+  send: 'send(peer.open(1), 1);',
+  sendAll: 'sendAll(peer.open(1), [1]);',
+  openWith: 'openWith(peer, 1, { input: [1] }).subscribe();',
+  iterate: 'iterate(peer.open(1)).next();',
+  retryWhenSafe: 'peer.open$(1).pipe(retryWhenSafe()).subscribe();',
+  onClose: 'onClose(peer, console.log);',
+  onFrame: 'onFrame(peer, console.log);',
+  ping: 'ping(peer);',
+  stats: 'stats(peer);',
+};
 const MSGPACK_CLIENT = `import { connect } from 'rxmux';
 import { MsgpackCodec } from 'rxmux/msgpack';
 connect('ws://x', { codec: new MsgpackCodec() }).open$(2).subscribe(console.log);`;
@@ -21,6 +39,8 @@ const ENTRIES = [
   { entry: 'a client: request, open$, reconnect', source: CLIENT, without: RXJS, bound: 52_000 },
   { entry: 'the same, with rxjs', source: CLIENT, without: [], bound: 56_700 },
   { entry: 'the same, compiled for ES2020, without rxjs', source: CLIENT, without: RXJS, target: 'es2020', bound: 52_200 },
+  { entry: 'a client of rxmux/lean, the same', source: LEAN, without: RXJS, bound: 0 },
+  { entry: 'a client of rxmux/lean, with rxjs', source: LEAN, without: [], bound: 0 },
   {
     entry: 'a client with msgpack, without rxjs and @msgpack/msgpack',
     source: MSGPACK_CLIENT,
@@ -33,13 +53,24 @@ const ENTRIES = [
 
 const sizes = await Promise.all(
   ENTRIES.map(async ({ entry, source, without, target, bound }) => {
-    const [{ contents }] = (await bundle({ source, without, target })).outputFiles;
-    return { entry, min: contents.length, gzip: gzipSync(contents, { level: 9 }).length, bound };
+    const bundled = await bundle({ source, without, target });
+    return { entry, min: bundled.outputFiles[0].contents.length, gzip: gzipped(bundled), bound };
   }),
 );
 print(
   ['entry', 'minified', 'gzip', 'bound'],
   sizes.map(({ entry, min, gzip, bound }) => [entry, min, gzip, bound]),
+);
+
+const lean = gzipped(await bundle({ source: LEAN, without: RXJS }));
+print(
+  ['a page of rxmux/lean adds', 'gzip'],
+  await Promise.all(
+    Object.entries(FEATURES).map(async ([name, use]) => {
+      const source = `import { ${name} } from 'rxmux/lean';\n${LEAN}\n${use}`;
+      return [name, gzipped(await bundle({ source, without: RXJS })) - lean];
+    }),
+  ),
 );
 
 const { metafile } = await bundle({ source: CLIENT, without: [], from: 'src' });
@@ -54,13 +85,21 @@ for (const { entry, gzip, bound } of sizes) {
   process.exitCode = 1;
 }
 
+function gzipped({ outputFiles: [{ contents }] }) {
+  return gzipSync(contents, { level: 9 }).length;
+}
+
 /** Bundles a page's program for a browser, with the built package, or with its sources where folders count. */
 function bundle({ source, without, target = 'es2022', from = 'dist/esm' }) {
   const suffix = from === 'src' ? '.ts' : '.js';
   return build({
     stdin: { contents: source, resolveDir: root },
     absWorkingDir: root,
-    alias: { rxmux: join(root, from, `index${suffix}`), 'rxmux/msgpack': join(root, from, `msgpack${suffix}`) },
+    alias: {
+      rxmux: join(root, from, `index${suffix}`),
+      'rxmux/lean': join(root, from, `lean${suffix}`),
+      'rxmux/msgpack': join(root, from, `msgpack${suffix}`),
+    },
     bundle: true,
     minify: true,
     write: false,

@@ -11,7 +11,10 @@ const names = (text: string): string[] => text.trim().split(/\s+/).sort();
  * unnoticed.
  */
 export const PUBLIC_NAMES: Readonly<
-  Record<'index' | 'node' | 'msgpack' | 'port' | 'contract' | 'angular' | 'react' | 'topics' | 'nats' | 'inspect' | 'testing', DoorNames>
+  Record<
+    'index' | 'lean' | 'node' | 'msgpack' | 'port' | 'contract' | 'angular' | 'react' | 'topics' | 'nats' | 'inspect' | 'testing',
+    DoorNames
+  >
 > = {
   index: {
     values: names(`
@@ -31,7 +34,19 @@ export const PUBLIC_NAMES: Readonly<
       Answer ByteCounts DeadlineOptions MuxErrorOptions PeerClose ReopenAlike ReopenFromNothing StreamCounts StreamErrorOptions
       CallEnd CallEvent CloseOptions Credit EndOptions FeedOptions Input InputOptions OpenOptions Overflow Reopen ReplyOptions Retry Routed SendOptions Sink Sinks SliceQueue Slicer WithDirection WithFrame
       CloseHandler ErrorHandler ErrorSerializer FrameObserver HandlerFailure IncomingHeadersInterceptor OpenInterceptor Remove ReplyHeadersInterceptor StreamHandler
-      AnyMuxError AnyStreamError CloseCause StreamPhase LogLevel Logger
+      AnyMuxError AnyStreamError CloseCause LeanStream PeerBase StreamPhase LogLevel Logger
+    `),
+  },
+  lean: {
+    values: names(`
+      LeanPeer LeanStream ResetCode VERSION connect end hello isMuxError iterate logger onClose onFrame onOpen onStream openWith ping reconnect reply
+      retryWhenSafe send sendAll sendHeaders stats
+    `),
+    types: names(`
+      LeanConnectOptions LeanHandler LeanOptions PeerBase AnyMuxError Greets Reconnecting
+      ConnectUrl DialContext DialFailure Hello MakeHello Reconnect SocketEvent SocketLike Codec Message Given Limits Rate Keepalive PeerContext PeerStatus PeerStats
+      ByteCounts StreamCounts Traffic Usage CloseOptions CloseReason CloseHandler FrameObserver OpenInterceptor Remove Frame FrameDirection
+      Metadata MetadataInput EndOptions FeedOptions Input InputOptions Overflow ReplyOptions SendOptions Retry CloseCause StreamPhase
     `),
   },
   node: {

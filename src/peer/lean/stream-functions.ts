@@ -1,0 +1,88 @@
+import type { ObservableInput } from 'rxjs';
+import { checkObject } from '../../wire/check.js';
+import type { MetadataInput } from '../../wire/frame.js';
+import { checkValue } from '../stream/check-value.js';
+import { sendAll as feedAll } from '../stream/feed.js';
+import type { FeedOptions } from '../stream/feed.js';
+import { LeanStream } from '../stream/lean-stream.js';
+import { outboxOf } from '../stream/outbox.js';
+import { checkOverflow } from '../stream/overflow.js';
+import type { EndOptions, ReplyOptions, SendOptions } from '../stream/send-options.js';
+import { StreamIterator } from '../stream/stream-iterator.js';
+
+/**
+ * Sends one value, as `send` of a stream of `rxmux` does.
+ *
+ * @returns a promise that resolves once the stream has room for more. Its rejection need not be handled.
+ * @throws TypeError for `undefined`, and for a value that the codec cannot represent
+ *
+ * @example
+ * ```ts
+ * for (const row of rows) await send(stream, row);   // no faster than the socket takes them
+ * ```
+ */
+export function send(stream: LeanStream, value: unknown, options: SendOptions = {}): Promise<void> {
+  checkValue(value);
+  checkObject('options', options);
+  return outboxOf(LeanStream.streamCore(stream)).send(value, options.headers);
+}
+
+/**
+ * Sends the values of any Observable, promise, iterable, async iterable or ReadableStream, and then the end, as `sendAll` of a stream of
+ * `rxmux` does.
+ *
+ * @returns a promise that resolves once the stream has accepted all values. Its rejection need not be handled.
+ * @throws TypeError for an unknown `overflow`
+ *
+ * @example
+ * ```ts
+ * onStream(peer, (_, stream) => sendAll(stream, prices$, { overflow: 'latest' }));
+ * ```
+ */
+export function sendAll(stream: LeanStream, input: ObservableInput<unknown> | Blob, options: FeedOptions = {}): Promise<void> {
+  checkObject('options', options);
+  checkOverflow(options.overflow);
+  return feedAll(LeanStream.streamCore(stream), input, options);
+}
+
+/**
+ * Sends one last value and the end, as `reply` of a stream of `rxmux` does.
+ *
+ * @returns a promise like the promise of {@link send}
+ * @throws the same as {@link send}
+ *
+ * @example
+ * ```ts
+ * onStream(peer, (name, stream) => reply(stream, `hello ${name}`));
+ * // at the remote: await peer.request('you') gives 'hello you'
+ * ```
+ */
+export function reply(stream: LeanStream, value?: unknown, options: ReplyOptions = {}): Promise<void> {
+  checkObject('options', options);
+  return outboxOf(LeanStream.streamCore(stream)).sendLast(value, options.headers, options.trailers);
+}
+
+/** Ends this side of a stream without a value, as `end` of a stream of `rxmux` does. The remote's side may go on (S2). */
+export function end(stream: LeanStream, options: EndOptions = {}): Promise<void> {
+  checkObject('options', options);
+  return outboxOf(LeanStream.streamCore(stream)).sendLast(undefined, undefined, options.trailers);
+}
+
+/** Sends this side's headers ahead of the first value, as `sendHeaders` of a stream of `rxmux` does (S4). */
+export function sendHeaders(stream: LeanStream, headers?: MetadataInput): void {
+  outboxOf(LeanStream.streamCore(stream)).sendHeaders(headers);
+}
+
+/**
+ * Reads one payload of a stream at a time, as `for await` over a stream of `rxmux` does. Waiting payloads hold the sender back.
+ *
+ * @example
+ * ```ts
+ * for await (const tick of iterate(peer.open<number>({ op: 'ticks' }, { end: true }))) console.log(tick);
+ * // 0
+ * // 1
+ * ```
+ */
+export function iterate<In>(stream: LeanStream<In>): AsyncIterableIterator<In> {
+  return new StreamIterator<In>(LeanStream.streamCore(stream));
+}
