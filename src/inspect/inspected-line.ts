@@ -1,6 +1,6 @@
 import { labelled } from '../peer/base/label.js';
 import type { Label } from '../peer/base/label.js';
-import type { FrameEvent } from '../peer/events.js';
+import type { FrameEvent } from '../peer/peer.js';
 import { ABSENT } from '../wire/frame.js';
 import type { Frame } from '../wire/frame.js';
 import { toMapping } from '../wire/mapping.js';

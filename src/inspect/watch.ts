@@ -2,7 +2,7 @@ import { defer, EMPTY, filter, finalize, from, map, merge, mergeMap } from 'rxjs
 import type { Observable } from 'rxjs';
 import { defaultLabel } from '../peer/base/label.js';
 import { Peer } from '../peer/peer.js';
-import type { FrameEvent } from '../peer/events.js';
+import type { FrameEvent } from '../peer/peer.js';
 import type { InspectedPeer } from './batch.js';
 import { hiddenStreamsOf } from './hidden-streams.js';
 import type { Seat } from './inspected-line.js';

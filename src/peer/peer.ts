@@ -3,7 +3,7 @@ import type { SocketLike } from '../transport/socket-like.js';
 import { W3cTransport } from '../transport/w3c.js';
 import { checkObject } from '../wire/check.js';
 import type { CloseReason } from '../wire/close-reason.js';
-import type { MetadataInput } from '../wire/frame.js';
+import type { Frame, FrameDirection, MetadataInput } from '../wire/frame.js';
 import { serving } from './answers/incoming-streams.js';
 import { addHook } from './base/hooks.js';
 import type {
@@ -31,10 +31,25 @@ import { statsOf } from './core/stats.js';
 import type { PeerStats } from './core/stats.js';
 import { GivenSocket } from './dial/given-socket.js';
 import { PeerEvents } from './events.js';
-import type { FrameEvent } from './events.js';
 import { PeerBase } from './peer-base.js';
 import { Stream } from './stream/stream.js';
 import type { StreamCore } from './stream/stream-core.js';
+
+/** A frame of a peer, with the number of its socket, its time and its size. */
+export interface FrameEvent<F extends Frame = Frame> {
+  /** `tx` if the peer sends the frame, `rx` if the peer has received it. */
+  readonly direction: FrameDirection;
+  /** The frame as it is on the wire. Each fragment of a payload is a frame of its own. */
+  readonly frame: F;
+  /** The peer that sends or has received the frame. */
+  readonly peer: Peer;
+  /** The number of the socket, counted from 1 over the opened sockets of this peer. Stream ids are unique only within a socket. */
+  readonly connection: number;
+  /** When the frame was encoded or received, in ms on a clock that only moves forward. Only times of one program compare. */
+  readonly at: number;
+  /** The length of the frame's message in bytes: UTF-8 bytes under `json`. */
+  readonly bytes: number;
+}
 
 /** Options of a peer over a socket of your own. */
 export interface NewPeerOptions extends PeerOptions {
