@@ -44,8 +44,8 @@ export async function drawPlots(
 
 /** The plot of the first page. */
 export function drawComparison(results: Results): Promise<string> {
-  const x = 'times as good as a peer of a few lines, written by hand (further right is better)';
-  return dotPlot({ title: 'rxmux beside other libraries', x, y: '', points: comparisonPoints(results), logX: true });
+  const x = 'times as good as a peer written by hand (right is better)';
+  return dotPlot({ title: 'rxmux beside other libraries', x, y: '', points: comparisonPoints(results), logX: true, isNarrow: true });
 }
 
 function ratioPoint(results: Results, workload: Workload, { key, title, better }: Metric, name: AdapterName) {
