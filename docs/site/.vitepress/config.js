@@ -98,7 +98,7 @@ export default {
   cacheDir: 'node_modules/.cache/vitepress',
   cleanUrls: true,
   // Folders with pages that are not of the site.
-  srcExclude: ['bench/**', 'command/**', 'coverage/**', 'examples/**', 'marbles/**', 'reports/**', 'scripts/**', 'spec/**', 'src/**'],
+  srcExclude: ['bench/**', 'coverage/**', 'examples/**', 'marbles/**', 'reports/**', 'scripts/**', 'spec/**', 'src/**'],
   rewrites: (file) => toPage(file) ?? file,
   head: [['link', { rel: 'icon', type: 'image/svg+xml', href: '/logo.svg' }]],
   vite: {
