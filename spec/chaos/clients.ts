@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { firstValueFrom, interval, takeUntil, timer } from 'rxjs';
-import { isMuxError, retryWhenSafe } from '../../src/index.js';
-import type { CloseReason, Keepalive, Peer, Reconnect } from '../../src/index.js';
+import WebSocket from 'ws';
+import { isMuxError, Peer, retryWhenSafe } from '../../src/index.js';
+import type { CloseReason, Keepalive, Reconnect, SocketLike } from '../../src/index.js';
 import { connect } from '../../src/node.js';
 
 export interface ClientOptions {
@@ -29,6 +30,15 @@ export interface Calls {
   readonly waitsMs: readonly number[];
 }
 
+/** The progress of a page that reads. */
+export interface PageRead {
+  readonly pieces: number;
+  /** The most bytes that had arrived and were not read. */
+  readonly mostUnreadBytes: number;
+  /** Why the stream ended early. */
+  readonly error?: string;
+}
+
 type Call = (peer: Peer, id: string) => Promise<boolean>;
 
 let peers: Peer[] = [];
@@ -39,6 +49,11 @@ export const CLIENT_ANSWERS = {
   dial: async ({ port, count, ...options }: ClientOptions): Promise<void> => {
     peers = Array.from({ length: count }, () => connect(`ws://127.0.0.1:${port}`, options));
     for (const [client, peer] of peers.entries()) peer.onClose((reason) => losses.push({ ...reason, client, at: Date.now() }));
+    await Promise.all(peers.map((peer) => peer.opened));
+  },
+  dialPages: async ({ port, count }: Pick<ClientOptions, 'port' | 'count'>): Promise<void> => {
+    peers = Array.from({ length: count }, () => new Peer(pageSocket(`ws://127.0.0.1:${port}`), { isDialer: true }));
+    for (const peer of peers) void peer.serve();
     await Promise.all(peers.map((peer) => peer.opened));
   },
   losses: (): Loss[] => losses.splice(0),
@@ -61,10 +76,40 @@ export const CLIENT_ANSWERS = {
   read: (job: object): void => {
     for (const peer of peers) peer.open$(job).subscribe({ error: () => undefined });
   },
+  /** Reads one stream of the server per client, a piece each `everyMs`. */
+  readSlowly: ({ job, everyMs }: { readonly job: object; readonly everyMs: number }): Promise<PageRead[]> =>
+    Promise.all(peers.map((peer) => readSlowly(peer, job, everyMs))),
   close: async (): Promise<void> => {
     await Promise.all(peers.map((peer) => peer.close()));
   },
 };
+
+/** A socket that cannot pause its reading, as in a browser. */
+function pageSocket(url: string): SocketLike {
+  return Object.assign(new WebSocket(url, 'mux.v1.json', { perMessageDeflate: false }), {
+    pause: () => undefined,
+    resume: () => undefined,
+  });
+}
+
+async function readSlowly(peer: Peer, job: object, everyMs: number): Promise<PageRead> {
+  let [pieces, arrivedBytes, readBytes, mostUnreadBytes] = [0, 0, 0, 0];
+  peer.onFrame((direction, { fragment, payload }) => {
+    const part = fragment ?? payload;
+    if (direction === 'rx' && typeof part === 'string') arrivedBytes += part.length;
+  });
+  try {
+    for await (const piece of peer.open<string>(job, { end: true })) {
+      await pause(everyMs);
+      pieces++;
+      readBytes += piece.length;
+      mostUnreadBytes = Math.max(mostUnreadBytes, arrivedBytes - readBytes);
+    }
+    return { pieces, mostUnreadBytes };
+  } catch (error) {
+    return { pieces, mostUnreadBytes, error: String(error) };
+  }
+}
 
 async function echo(peer: Peer, id: string, ms: number): Promise<boolean> {
   return (await peer.request({ op: 'echo', id, ms })) === id;

@@ -16,13 +16,14 @@ import { cutUploads } from './scenarios/cut-uploads.js';
 import { drained } from './scenarios/drained.js';
 import { frozen } from './scenarios/frozen.js';
 import { killed } from './scenarios/killed.js';
+import { pageReaders } from './scenarios/page-readers.js';
 import { slowReaders } from './scenarios/slow-readers.js';
 import { SERVER_ANSWERS, watchMemory } from './server.js';
 import { FULL, QUICK } from './sizes.js';
 import { World } from './world.js';
 
 const PROGRAM = fileURLToPath(import.meta.url);
-const SCENARIOS: readonly Scenario[] = [killed, frozen, slowReaders, cutUploads, drained];
+const SCENARIOS: readonly Scenario[] = [killed, frozen, slowReaders, pageReaders, cutUploads, drained];
 const LONGEST_MS = 240_000;
 
 const { values, positionals } = parseArgs({

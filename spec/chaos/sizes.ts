@@ -12,6 +12,9 @@ export interface Sizes {
   readonly offeredBytes: number;
   readonly slowReaders: number;
   readonly slowMs: number;
+  /** Pages that read slowly, and the pieces that each reads. */
+  readonly pages: number;
+  readonly pagePieces: number;
   readonly uploaders: number;
   readonly uploadMs: number;
   readonly drainedClients: number;
@@ -29,6 +32,8 @@ export const FULL: Sizes = {
   offeredBytes: 4_096 * MIB,
   slowReaders: 40,
   slowMs: 40_000,
+  pages: 10,
+  pagePieces: 1_000,
   uploaders: 24,
   uploadMs: 45_000,
   drainedClients: 200,
@@ -44,6 +49,8 @@ export const QUICK: Sizes = {
   offeredBytes: 256 * MIB,
   slowReaders: 10,
   slowMs: 4_000,
+  pages: 4,
+  pagePieces: 100,
   uploaders: 8,
   uploadMs: 5_000,
   drainedClients: 30,

@@ -136,7 +136,8 @@ export class Peer extends PeerBase {
 
   /**
    * Returns the last round trip, in ms; `null` before the first. Pings of keepalive, of bulk and of {@link ping} measure it: a connection in use
-   * is measured by itself. Behind a large transfer it includes the time that the transfer takes.
+   * is measured by itself. Behind a large transfer it includes the time that the transfer takes. It also includes the time for which a slow
+   * reader's side held the pong back, up to 5 s.
    *
    * @example
    * ```ts
