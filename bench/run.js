@@ -10,12 +10,12 @@ const here = import.meta.dirname;
 const root = join(here, '..');
 const [program, ...rest] = process.argv.slice(2);
 const given = rest.find((arg) => arg.startsWith('--dist='))?.slice('--dist='.length);
-const built = resolve(given ?? join(root, 'dist/esm'));
+const built = resolve(given ?? join(root, 'dist/mapped'));
 const mayBuild = given === undefined && !rest.includes('--no-build');
 const args = rest.filter((arg) => arg !== '--no-build' && !arg.startsWith('--dist='));
 
 if (mayBuild && isStale()) {
-  const { status } = spawnSync(process.execPath, [join(root, 'scripts/build.js')], { stdio: 'inherit' });
+  const { status } = spawnSync(process.execPath, [join(root, 'scripts/modules.js'), built], { stdio: 'inherit' });
   if (status !== 0) process.exit(1);
 }
 

@@ -1,6 +1,7 @@
 // Builds the command `rxmux`: one small file that starts it, and one for each part that a subcommand loads.
 import { join } from 'node:path';
 import { build } from 'esbuild';
+import { COMPACT, refuseForeign } from './modules.js';
 
 const root = join(import.meta.dirname, '..');
 
@@ -8,8 +9,8 @@ const root = join(import.meta.dirname, '..');
  * @param {string} outdir where `rxmux.js` is written
  * @param {boolean} fromSources whether the library comes from `src/`, and not from the package around the command
  */
-export function buildCommand(outdir, fromSources = false) {
-  return build({
+export async function buildCommand(outdir, fromSources = false) {
+  const { metafile } = await build({
     absWorkingDir: root,
     entryPoints: { rxmux: 'src/command/main.ts' },
     outdir,
@@ -21,10 +22,12 @@ export function buildCommand(outdir, fromSources = false) {
     format: 'esm',
     platform: 'node',
     target: 'node20',
+    metafile: true,
     logLevel: 'warning',
     // Without the paths of tsconfig.json, `rxmux` is the package that the command is a part of.
-    ...(fromSources ? {} : { tsconfigRaw: {} }),
+    ...(fromSources ? {} : { ...COMPACT, tsconfigRaw: {} }),
   });
+  refuseForeign(metafile);
 }
 
 if (process.argv[1] === import.meta.filename) await buildCommand(process.argv[2], process.argv.includes('--sources'));

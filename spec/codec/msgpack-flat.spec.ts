@@ -1,8 +1,11 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { decode, encode } from '@msgpack/msgpack';
 import fc from '../support/fast-check.js';
 import { encodeFlat, readFlat } from '../../src/codec/msgpack-flat.js';
+import { otherPlatform } from '../support/platform/globals.js';
 import { awkwardText } from '../support/wire/arbitraries.js';
+
+const platform = otherPlatform();
 
 const SEED = { seed: Number(process.env['FC_SEED'] ?? 1) };
 const ascii = fc.oneof(
@@ -102,5 +105,14 @@ describe('flat headers', () => {
   it('`readFlat` needs all of the headers', () => {
     const whole = encode({ a: 'b'.repeat(40), c: 'd' });
     for (let length = 0; length < whole.length; length++) expect(readFlat(whole.subarray(0, length), 0)).toBeNull();
+  });
+
+  it('`readFlat` leaves headers to the library where a platform has no TextDecoder', async () => {
+    const message = encode({ a: 'b' });
+    expect(readFlat(message, 0)).not.toBeNull();
+    platform({ TextDecoder: undefined });
+    jest.resetModules();
+    const bare = await import('../../src/codec/msgpack-flat.js');
+    expect(bare.readFlat(message, 0)).toBeNull();
   });
 });

@@ -4,7 +4,7 @@ import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync, cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { build, transformSync } from 'esbuild';
@@ -97,13 +97,12 @@ function checkCommand(directory) {
   check('the command starts', printed.includes('rxmux COMMAND'));
 }
 
-function checkSourceMaps(directory) {
-  const maps = filesBelow(join(directory, 'node_modules/rxmux/dist')).filter((path) => path.endsWith('.map'));
-  const missing = maps.filter((map) =>
-    JSON.parse(readFileSync(map, 'utf8')).sources.some((source) => !existsSync(join(dirname(map), source))),
-  );
-  assert.deepEqual(missing, []);
-  check(`all ${maps.length} source maps lead to a source in the package`, maps.length > 0);
+/** A comment about a map that is not there makes tools of users warn. */
+function checkNoMaps(directory) {
+  const files = filesBelow(join(directory, 'node_modules/rxmux'));
+  const naming = files.filter((path) => path.endsWith('.map') || readFileSync(path, 'utf8').includes('sourceMappingURL'));
+  assert.deepEqual(naming, []);
+  check(`none of ${files.length} files names a source map`, files.length > 0);
 }
 
 /** A program that imports only this door still finds json, which the main door registers. */
@@ -334,7 +333,7 @@ async function checkJsdom(serverDirectory) {
 
 try {
   const esm = checkNodeProject('module');
-  checkSourceMaps(esm);
+  checkNoMaps(esm);
   checkCommand(esm);
   checkAlone(esm);
   checkClassNames(esm);

@@ -1,4 +1,5 @@
 import type { Frame, Metadata } from '../wire/frame.js';
+import { ascii } from './ascii.js';
 import { encodeFlat, readFlat } from './msgpack-flat.js';
 
 // The envelope of an `open` or `data` frame with nothing but a payload and flat headers, as every implementation orders it. It is a map
@@ -121,7 +122,7 @@ function has(message: Uint8Array, at: number, part: Uint8Array): boolean {
 }
 
 function text(value: string): readonly number[] {
-  return [FIXSTR | value.length, ...new TextEncoder().encode(value)];
+  return [FIXSTR | value.length, ...ascii(value)];
 }
 
 function bytes(...values: readonly number[]): Uint8Array {

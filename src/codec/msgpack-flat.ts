@@ -12,7 +12,8 @@ const MOST_ASCII = 0x7f;
 
 /** Holds what {@link encodeFlat} writes. */
 const scratch = new Uint8Array(1024);
-const decoder = new TextDecoder();
+/** React Native has none: there the library reads the headers. */
+const decoder = typeof TextDecoder === 'undefined' ? null : new TextDecoder();
 /** The key that each entry had in the last message. */
 const lastKeys: string[] = [];
 
@@ -106,5 +107,5 @@ function hasText(message: Uint8Array, at: number, text: string): boolean {
 function textBetween(message: Uint8Array, at: number, to: number): string | null {
   const from = message[at] === STR_8 ? at + STR_8_HEAD : at + 1;
   for (let n = from; n < to; n++) if (!((message[n] ?? MOST_ASCII + 1) <= MOST_ASCII)) return null;
-  return from <= to ? decoder.decode(message.subarray(from, to)) : null;
+  return from <= to && decoder !== null ? decoder.decode(message.subarray(from, to)) : null;
 }

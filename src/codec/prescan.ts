@@ -1,4 +1,5 @@
 import { ProtocolError } from '../wire/errors.js';
+import { ascii } from './ascii.js';
 import { startsWithBom } from './byte-order-mark.js';
 import type { BomText } from './byte-order-mark.js';
 import { isUtf8 } from './utf8.js';
@@ -146,7 +147,7 @@ function isMetadataKey(bytes: Uint8Array, from: number, size: number): boolean {
   return METADATA_KEYS.some((key) => key.length === size && key.every((byte, index) => bytes[from + index] === byte));
 }
 
-const METADATA_KEYS = ['headers', 'trailers'].map((key) => new TextEncoder().encode(key));
+const METADATA_KEYS = ['headers', 'trailers'].map(ascii);
 
 function unsigned(bytes: Uint8Array, at: number, length: number): number {
   let value = 0;

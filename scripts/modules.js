@@ -1,0 +1,80 @@
+// Bundles the sources: one file for each door, and files for what several doors share. A program loads few files faster than a
+// hundred and more (docs/PERFORMANCE.md). The bundler renames a class that names itself in its own body: there, write `this`.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { build, transform } from 'esbuild';
+import { DOORS } from './doors.js';
+import { privateNamesAsProperties } from './private-names.js';
+
+const root = join(import.meta.dirname, '..');
+
+/** No indentation, and no comment: a third of the bytes. Names stay, and a stack still finds its line. */
+export const COMPACT = { minifyWhitespace: true, lineLimit: 120 };
+
+/** `import.meta` does not exist in CommonJS, so env-none.ts stands in for env.ts. */
+const withoutImportMeta = {
+  name: 'no import.meta',
+  setup({ onResolve }) {
+    onResolve({ filter: /^\.\/env\.js$/ }, () => ({ path: join(root, 'src/env-none.ts') }));
+  },
+};
+
+async function bundled(outdir, { plugins = [], ...options }) {
+  const result = await build({
+    absWorkingDir: root,
+    entryPoints: DOORS.map((door) => `src/${door}.ts`),
+    outdir,
+    chunkNames: 'shared/[hash]',
+    bundle: true,
+    splitting: true,
+    packages: 'external',
+    // The annotations of package.json describe dist/.
+    ignoreAnnotations: true,
+    format: 'esm',
+    // Fields are assigned in constructors and static blocks are gone, so a page compiled for less pays nothing.
+    target: 'es2021',
+    tsconfigRaw: { compilerOptions: { useDefineForClassFields: false, verbatimModuleSyntax: true } },
+    plugins: [privateNamesAsProperties(join(root, 'src')), ...plugins],
+    platform: 'neutral',
+    metafile: true,
+    logLevel: 'warning',
+    ...options,
+  });
+  refuseForeign(result.metafile);
+  return result;
+}
+
+/** The package has one licence, because it holds no code of other packages. */
+export function refuseForeign({ inputs }) {
+  const foreign = Object.keys(inputs).filter((path) => path.includes('node_modules/'));
+  if (foreign.length > 0) throw new Error(`expected no code of other packages, got ${foreign.join(', ')}`);
+}
+
+/** Writes the ES modules of the package. */
+export const buildModules = (outdir) => bundled(outdir, COMPACT);
+
+/** Writes the ES modules with maps to their sources, for those who measure the parts of the library. */
+export const buildMappedModules = (outdir) => bundled(outdir, { ...COMPACT, sourcemap: true, sourcesContent: false });
+
+/** React Native defers `const a = require('./a')` to the first use of `a`. The files that register codecs have to run at once. */
+function eagerly(module) {
+  const paths = new Set([...module.matchAll(/^(?:import|\} from) "(\.[^"]+)";$/gm)].map(([, path]) => path));
+  return ['"use strict";', ...[...paths].map((path) => `require("${path}");`)].join('');
+}
+
+/** Writes the same files as CommonJS. The bundler has no shared files in that format, so each module is converted by itself. */
+export async function buildCommonJs(outdir) {
+  const { outputFiles } = await bundled(outdir, { write: false, plugins: [withoutImportMeta] });
+  const folder = join(root, outdir);
+  for (const { path, text } of outputFiles) {
+    // `platform` adds the list of exports that Node reads before it runs the file.
+    const options = { format: 'cjs', platform: 'node', target: 'es2021', logLevel: 'warning', ...COMPACT };
+    const { code } = await transform(text, { ...options, banner: eagerly(text) });
+    const target = join(folder, relative(folder, path));
+    mkdirSync(dirname(target), { recursive: true });
+    writeFileSync(target, code);
+  }
+  writeFileSync(join(folder, 'package.json'), '{ "type": "commonjs" }\n');
+}
+
+if (process.argv[1] === import.meta.filename) await buildMappedModules(process.argv[2]);
