@@ -1,4 +1,5 @@
-import { Observable, share, Subscription, timer } from 'rxjs';
+import { Observable, Subscription, timer } from 'rxjs';
+import type { SeenFrame } from '../peer/base/hooks.js';
 import type { Peer } from '../peer/peer.js';
 import { checkPeer } from '../peer/check-peer.js';
 import { steadyNow } from '../transport/steady-clock.js';
@@ -7,11 +8,12 @@ import { atLeast, checkFunction, checkNumber, checkObject } from '../wire/check.
 import type { Frame } from '../wire/frame.js';
 import { readOptions } from '../wire/options.js';
 import type { Options } from '../wire/options.js';
-import type { InspectorBatch, InspectorFeed, InspectorLine } from './batch.js';
+import type { InspectorFeed, InspectorLine } from './batch.js';
 import { History } from './history.js';
 import { inspectedLine, withoutSlice } from './inspected-line.js';
+import type { Seat } from './inspected-line.js';
 import { Watch } from './watch.js';
-import type { PeersSource, Seen } from './watch.js';
+import type { PeersSource } from './watch.js';
 
 /** How peers are inspected. */
 export interface InspectOptions {
@@ -76,27 +78,29 @@ export function inspect(source: Peer | PeersSource, options: InspectOptions = {}
   return new PeerInspection(source, readOptions(INSPECT_OPTIONS, checkObject('options', options)));
 }
 
+/** Takes the lines of watched frames. */
+interface Taker {
+  readonly hasPayloads: () => boolean;
+  readonly take: (line: InspectorLine) => void;
+}
+
 class PeerInspection implements Inspection {
   readonly #began = steadyNow();
   readonly #watch: Watch;
   readonly #history: History;
-  readonly #seen$: Observable<Seen>;
+  readonly #takers = new Set<Taker>();
   readonly #open = new Subscription();
+  #watching: Subscription | null = null;
 
   constructor(
     source: Peer | PeersSource,
     private readonly options: Used,
   ) {
-    this.#watch = new Watch(source, options.maxPeers);
+    this.#watch = new Watch(source, options.maxPeers, (seen, seat) => {
+      this.#see(seen, seat);
+    });
     this.#history = new History(options.historyLines, options.historyMs);
-    this.#seen$ = this.#watch.seen$.pipe(share());
-    if (options.historyMs > 0)
-      this.#open.add(
-        this.#lines(
-          () => false,
-          (line) => this.#history.add(line),
-        ),
-      );
+    if (options.historyMs > 0) this.#open.add(this.#takes({ hasPayloads: () => false, take: (line) => this.#history.add(line) }));
   }
 
   get lines(): readonly InspectorLine[] {
@@ -108,21 +112,15 @@ class PeerInspection implements Inspection {
       let lines: InspectorLine[] = [...this.lines];
       let hasPayloads = false;
       let quiet = QUIET_TURNS;
-      const batch = (): InspectorBatch => ({ at: steadyNow() - this.#began, lines, dropped: 0, peers: this.#watch.samples() });
       subscriber.add(payloads$.subscribe((asked) => (hasPayloads = asked)));
-      subscriber.add(
-        this.#lines(
-          () => hasPayloads,
-          (line) => lines.push(line),
-        ),
-      );
+      subscriber.add(this.#takes({ hasPayloads: () => hasPayloads, take: (line) => lines.push(line) }));
       subscriber.add(
         timer(0, EVERY_MS).subscribe(() => {
           if (lines.length === 0 && ++quiet < QUIET_TURNS) return;
-          const next = batch();
+          const batch = { at: steadyNow() - this.#began, lines, dropped: 0, peers: this.#watch.samples() };
           lines = [];
           quiet = 0;
-          subscriber.next(next);
+          subscriber.next(batch);
         }),
       );
       const closed = (): void => {
@@ -138,16 +136,33 @@ class PeerInspection implements Inspection {
     this.#open.unsubscribe();
   }
 
-  #lines(hasPayloads: () => boolean, add: (line: InspectorLine) => void): Subscription {
-    const { redact } = this.options;
-    return this.#seen$.subscribe(({ event, seat }) => {
-      const t = event.at - this.#began;
-      if (redact === undefined) add(inspectedLine(event, t, seat, hasPayloads()));
-      else
-        guard('redact', () => {
-          const frame = redact(event.frame);
-          if (frame !== null) add(withoutSlice(inspectedLine({ ...event, frame }, t, seat, hasPayloads())));
-        });
+  /** Passes lines on until the result is unsubscribed. The first taker begins to watch the peers, and the last one ends it. */
+  #takes(taker: Taker): Subscription {
+    this.#takers.add(taker);
+    this.#watching ??= this.#watch.start();
+    return new Subscription(() => {
+      this.#takers.delete(taker);
+      if (this.#takers.size > 0) return;
+      this.#watching?.unsubscribe();
+      this.#watching = null;
     });
+  }
+
+  #see(seen: SeenFrame, seat: Seat): void {
+    const { redact } = this.options;
+    if (redact === undefined) this.#pass(seen, seat);
+    else
+      guard('redact', () => {
+        const frame = redact(seen.frame);
+        if (frame !== null) this.#pass({ ...seen, frame }, seat);
+      });
+  }
+
+  #pass(seen: SeenFrame, seat: Seat): void {
+    const t = seen.at - this.#began;
+    for (const { hasPayloads, take } of this.#takers) {
+      const line = inspectedLine(seen, t, seat, hasPayloads());
+      take(this.options.redact === undefined ? line : withoutSlice(line));
+    }
   }
 }

@@ -1,6 +1,6 @@
 import { labelled } from '../peer/base/label.js';
 import type { Label } from '../peer/base/label.js';
-import type { FrameEvent } from '../peer/peer.js';
+import type { SeenFrame } from '../peer/base/hooks.js';
 import { ABSENT } from '../wire/frame.js';
 import type { Frame } from '../wire/frame.js';
 import { toMapping } from '../wire/mapping.js';
@@ -20,7 +20,7 @@ export interface Seat {
 
 /** Makes the line of a frame, `t` ms after the feed began. */
 export function inspectedLine(
-  { frame, direction, bytes }: FrameEvent,
+  { frame, direction, bytes }: SeenFrame,
   t: number,
   { c, isDialer, label }: Seat,
   payloads: boolean,
@@ -39,11 +39,14 @@ export function withoutSlice(line: InspectorLine): InspectorLine {
 
 /** The envelope of a frame without the payload, whose size is the size of its message: to count it alone takes as long as to encode it. */
 function withoutContent(frame: Frame, bytes: number): Record<string, unknown> {
-  const { payload, fragment } = frame;
-  const f: Record<string, unknown> = { type: frame.type };
-  if (frame.stream != null) f['stream'] = frame.stream;
-  if (frame.end === true) f['end'] = true;
-  if (payload !== undefined && payload !== ABSENT) f['payload'] = new Omitted(bytes);
+  const { type, stream, end, payload, fragment } = frame;
+  const hasPayload = payload !== undefined && payload !== ABSENT;
+  // One literal makes the objects of most frames small, and alike.
+  if (end === true && hasPayload) return { type, stream, end, payload: new Omitted(bytes) };
+  const f: Record<string, unknown> = { type };
+  if (stream != null) f['stream'] = stream;
+  if (end === true) f['end'] = true;
+  if (hasPayload) f['payload'] = new Omitted(bytes);
   else if (fragment != null) f['fragment'] = new Omitted(bytes);
   if (frame.more === true) f['more'] = true;
   if (frame.code != null) f['code'] = frame.code;

@@ -1,8 +1,8 @@
-import { defer, EMPTY, filter, finalize, from, map, merge, mergeMap } from 'rxjs';
-import type { Observable } from 'rxjs';
+import { defer, from, merge, Subscription } from 'rxjs';
+import type { Observable, TeardownLogic } from 'rxjs';
+import type { SeenFrame } from '../peer/base/hooks.js';
 import { defaultLabel } from '../peer/base/label.js';
 import { Peer } from '../peer/peer.js';
-import type { FrameEvent } from '../peer/peer.js';
 import type { InspectedPeer } from './batch.js';
 import { hiddenStreamsOf } from './hidden-streams.js';
 import type { Seat } from './inspected-line.js';
@@ -15,24 +15,29 @@ export interface PeersSource {
   readonly peers$: Observable<Peer>;
 }
 
-/** A frame, and the seat of its connection. */
-export interface Seen {
-  readonly event: FrameEvent;
-  readonly seat: Seat;
-}
+/** Called with each frame of a watched peer, and the seat of its connection. */
+export type See = (seen: SeenFrame, seat: Seat) => void;
 
 /** The peers that are watched, with a seat for each of their connections. */
 export class Watch {
   readonly #peers = new Map<Peer, Connections>();
   #connections = 0;
 
-  /** Emits every frame of the watched peers. It costs only while it has a subscriber. */
-  readonly seen$: Observable<Seen>;
+  constructor(
+    private readonly source: Peer | PeersSource,
+    private readonly maxPeers: number,
+    private readonly see: See,
+  ) {}
 
-  constructor(source: Peer | PeersSource, maxPeers: number) {
-    this.seen$ = peersOf(source).pipe(
-      mergeMap((peer) => (this.#peers.size < maxPeers && !this.#peers.has(peer) ? this.#watched(peer) : EMPTY)),
+  /** Watches until the result is unsubscribed; only then it costs something. */
+  start(): Subscription {
+    const all = new Subscription();
+    all.add(
+      peersOf(this.source).subscribe((peer) => {
+        if (this.#peers.size < this.maxPeers && !this.#peers.has(peer)) all.add(this.#watch(peer));
+      }),
     );
+    return all;
   }
 
   /** The watched peers now. */
@@ -40,15 +45,25 @@ export class Watch {
     return [...this.#peers].map(([peer, { newest }]) => sampleOf(peer, newest()));
   }
 
-  #watched(peer: Peer): Observable<Seen> {
+  #watch(peer: Peer): Subscription {
     const connections = new Connections(peer, () => ++this.#connections);
     this.#peers.set(peer, connections);
-    return peer.frames$.pipe(
-      filter(({ frame }) => !connections.hides(frame.stream)),
-      map((event) => ({ event, seat: connections.seat(event.connection) })),
-      finalize(() => this.#peers.delete(peer)),
+    const watched = new Subscription(() => this.#peers.delete(peer));
+    watched.add(
+      observe(peer, (seen) => {
+        if (!connections.hides(seen.frame.stream)) this.see(seen, connections.seat(seen.connection));
+      }),
     );
+    void peer.closed.then(() => {
+      watched.unsubscribe();
+    });
+    return watched;
   }
+}
+
+/** Observes the frames of a peer without the event that `frames$` makes of each. A peer of another copy of the package has no such hook. */
+function observe(peer: Peer, observer: (seen: SeenFrame) => void): TeardownLogic {
+  return Peer.core(peer)?.hooks.sizedFrames.add(observer) ?? peer.frames$.subscribe(observer);
 }
 
 /** The seats of a peer's connections. */

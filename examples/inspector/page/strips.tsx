@@ -70,7 +70,7 @@ export function Strips({ inspector }: { readonly inspector: Inspector }) {
           aria-valuemin={Math.round(begin)}
           aria-valuemax={Math.round(now)}
           aria-valuenow={Math.round(end)}
-          aria-valuetext={`${clockText(Math.max(0, end - diagram.view.span), 0)} to ${clockText(end, 0)}`}
+          aria-valuetext={`${clockText(Math.max(0, end - diagram.view.span), 1)} to ${clockText(end, 1)}`}
           onPointerDown={(event) => drag(inspector, event)}
           onPointerMove={(event) => event.buttons === 1 && drag(inspector, event)}
           onKeyDown={(event) => step(inspector, event)}
