@@ -53,6 +53,7 @@ const PLAIN = [
   'spec/peer/stream/**',
   'spec/react/**',
   'spec/rx/**',
+  'spec/scale/**',
   'spec/session/**',
   'spec/proxies/**',
   'spec/soak/**',

@@ -68,6 +68,7 @@ const GROUPS = [
       guide('Speed', 'speed'),
       page('Performance', '/PERFORMANCE'),
       page('Reliability', '/RELIABILITY'),
+      page('A million connections', '/SCALE'),
       page('Protocol', '/PROTOCOL'),
     ],
   },
