@@ -1,3 +1,13 @@
+/**
+ * A smaller client of pages: `connect`, calls, and one function for each other feature.
+ *
+ * @example
+ * ```ts
+ * import { connect, reconnect } from 'rxmux/lean';
+ * ```
+ *
+ * @module rxmux/lean
+ */
 import './codec/register-json.js';
 
 /* Connecting */

@@ -50,6 +50,7 @@ const GROUPS = [
     items: [
       guide('Frameworks', 'frameworks'),
       guide('A lean page', 'lean'),
+      guide('A lean page', 'lean'),
       guide('Servers and proxies', 'servers'),
       guide('Topics', 'topics'),
       guide('Testing', 'testing'),
