@@ -52,6 +52,7 @@ const PLAIN = [
   'spec/peer/dial/**',
   'spec/peer/stream/**',
   'spec/react/**',
+  'spec/redis/**',
   'spec/rx/**',
   'spec/scale/**',
   'spec/session/**',

@@ -5,7 +5,7 @@ import { describe, expect, it } from '@jest/globals';
 /** Maps a path below src/ to the file's text. */
 type Sources = ReadonlyMap<string, string>;
 
-const DOORS = ['index', 'lean', 'node', 'msgpack', 'port', 'contract', 'angular', 'react', 'topics', 'nats', 'inspect', 'testing'];
+const DOORS = ['index', 'lean', 'node', 'msgpack', 'port', 'contract', 'angular', 'react', 'topics', 'nats', 'redis', 'inspect', 'testing'];
 const UP_TO_SESSION = ['wire', 'codec', 'rx', 'operators', 'session', 'transport', 'logger'];
 const UP_TO_PEER = [...UP_TO_SESSION, 'peer', 'settings', 'version'];
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
@@ -26,6 +26,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   angular: [...UP_TO_PEER, 'index', 'angular'],
   react: [...UP_TO_PEER, 'react'],
   topics: [...UP_TO_PEER, 'topics'],
+  redis: [...UP_TO_PEER, 'topics', 'redis'],
   nats: [...UP_TO_PEER, 'topics', 'nats'],
   inspect: [...UP_TO_PEER, 'inspect'],
   // It imports the doors by the name of the package, as any program does.
@@ -65,6 +66,7 @@ const CONFINED: readonly (readonly [what: string, pattern: RegExp, allowed: RegE
   ['@angular/core', /'@angular\/core(\/[^']*)?'/, /^angular\//],
   ['react', /'react(-dom)?(\/[^']*)?'/, /^react\//],
   ['@nats-io', /'@nats-io\/[^']*'/, /^nats\//],
+  ['redis', /'redis'/, /^redis\//],
   ['rxjs', /'rxjs(\/[^']*)?'/, /^(?!wire\/|codec\/|session\/streams\/stream-state\.ts$)/],
   ['a clock', CLOCKS, /^(transport\/|command\/|rx\/(memory-clock|soon)\.ts$)/],
 ];

@@ -1,13 +1,14 @@
 /**
- * A log of JetStream, for topics over many servers. It needs a connection of the package `@nats-io/transport-node`.
+ * A log of JetStream and a bus, for topics over many servers. They need a connection of the package `@nats-io/transport-node`.
  *
  * @example
  * ```ts
- * import { natsLog } from 'rxmux/nats';
+ * import { natsBus, natsLog } from 'rxmux/nats';
  * ```
  *
  * @module rxmux/nats
  */
+export { natsBus } from './nats/nats-bus.js';
 export { natsLog } from './nats/nats-log.js';
 export type { NatsLogOptions } from './nats/nats-log.js';
 export type { NatsConnection } from './nats/nats-connection.js';

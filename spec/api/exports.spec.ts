@@ -9,6 +9,7 @@ import * as lean from '../../src/lean.js';
 import * as inspect from '../../src/inspect.js';
 import * as msgpack from '../../src/msgpack.js';
 import * as nats from '../../src/nats.js';
+import * as redis from '../../src/redis.js';
 import * as node from '../../src/node.js';
 import * as port from '../../src/port.js';
 import * as react from '../../src/react.js';
@@ -44,6 +45,7 @@ describe.each([
   { door: 'topics', namespace: topics, subpath: './topics' },
   { door: 'inspect', namespace: inspect, subpath: './inspect' },
   { door: 'nats', namespace: nats, subpath: './nats' },
+  { door: 'redis', namespace: redis, subpath: './redis' },
   { door: 'testing', namespace: testing, subpath: './testing' },
 ] as const)('the entry point $door', ({ door, namespace, subpath }) => {
   it(`The entry point ${door} exports its public names and no others`, () => {
@@ -77,6 +79,7 @@ describe('the version', () => {
     ['rxmux/angular', angular.VERSION],
     ['rxmux/react', react.VERSION],
     ['rxmux/topics', topics.VERSION],
+    ['rxmux/redis', redis.VERSION],
     ['rxmux/nats', nats.VERSION],
     ['rxmux/inspect', inspect.VERSION],
   ])('The version of %s is the version in package.json', (_, version) => {

@@ -12,7 +12,7 @@ const names = (text: string): string[] => text.trim().split(/\s+/).sort();
  */
 export const PUBLIC_NAMES: Readonly<
   Record<
-    'index' | 'lean' | 'node' | 'msgpack' | 'port' | 'contract' | 'angular' | 'react' | 'topics' | 'nats' | 'inspect' | 'testing',
+    'index' | 'lean' | 'node' | 'msgpack' | 'port' | 'contract' | 'angular' | 'react' | 'topics' | 'nats' | 'redis' | 'inspect' | 'testing',
     DoorNames
   >
 > = {
@@ -97,8 +97,12 @@ export const PUBLIC_NAMES: Readonly<
     `),
   },
   nats: {
-    values: names('VERSION natsLog'),
+    values: names('VERSION natsBus natsLog'),
     types: names('NatsConnection NatsLogOptions'),
+  },
+  redis: {
+    values: names('VERSION redisBus redisLog'),
+    types: names('RedisClient RedisLogOptions'),
   },
   testing: {
     values: names('createPair createServer fakePeer frameMarbles peerFromMarbles printMarbles replay virtualTime'),

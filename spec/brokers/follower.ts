@@ -4,7 +4,7 @@ import type { Peer } from '../../src/index.js';
 import { topic } from '../../src/topics.js';
 import type { TopicItem } from '../../src/topics.js';
 import type { Server } from './servers.js';
-import type { Follow } from './server-program.js';
+import type { Call } from './server-program.js';
 
 /** A client that follows the numbers. Each dial takes the next server that is alive. */
 export class Follower {
@@ -21,7 +21,7 @@ export class Follower {
     const peer = connect(() => `ws://127.0.0.1:${alive[dials++ % alive.length]?.port ?? 0}`, { reconnect: true });
     this.#peer = peer;
     const open = (since: string | null) => {
-      const call: Follow = { op: 'follow', topic: 'numbers', since };
+      const call: Call = { op: 'follow', since };
       return peer.open$<TopicItem<number, string>>(call, { retry: 'safe' }).pipe(tap(() => this.#place()));
     };
     topic<number, string>(peer, open).subscribe({

@@ -2,7 +2,7 @@ import { jetstreamManager } from '@nats-io/jetstream';
 import type { StreamConfig } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import type { ConnectionOptions } from '@nats-io/transport-node';
-import { natsLog } from '../../src/nats.js';
+import { natsBus, natsLog } from '../../src/nats.js';
 import type { Connected, Kind } from './kinds.js';
 
 const STREAM = 'TOPICS';
@@ -15,11 +15,13 @@ export async function addStream(port: number, config: Partial<StreamConfig> = {}
   await nc.close();
 }
 
-export async function connectNats(port: number, options: ConnectionOptions = {}): Promise<Connected> {
+export async function connectNats(port: number, options: ConnectionOptions = {}): Promise<Connected & { remove(): Promise<unknown> }> {
   const nc = await connect({ servers: `127.0.0.1:${port}`, maxReconnectAttempts: -1, ...options });
   return {
+    bus: natsBus(nc),
     log: <T>(topic: string) => natsLog<T>(nc, { stream: STREAM, subject: `topics.${topic}` }),
     close: () => nc.close(),
+    remove: async () => (await jetstreamManager(nc)).streams.delete(STREAM),
   };
 }
 

@@ -1,0 +1,176 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { firstValueFrom, lastValueFrom, take, toArray } from 'rxjs';
+import { BrokerError, catchUp, CursorLost } from '../../src/topics.js';
+import { BrokerProcess } from './broker-process.js';
+import { KINDS } from './kinds.js';
+import type { Connected, Kind } from './kinds.js';
+import { addStream, connectNats, nats } from './nats.js';
+import { connectRedis, redis, sendTo } from './redis.js';
+
+const endings: (() => unknown)[] = [];
+
+afterEach(async () => {
+  for (const end of endings.splice(0).reverse()) await end();
+});
+
+async function broker(kind: Kind, config?: string): Promise<BrokerProcess> {
+  const started = await BrokerProcess.start(kind.product, config);
+  endings.push(() => started.stop());
+  return started;
+}
+
+async function begin<C extends Connected>(connecting: Promise<C>): Promise<C> {
+  const connected = await connecting;
+  endings.push(() => connected.close());
+  return connected;
+}
+
+/** The code of the error that a promise rejects with. */
+async function codeOf(promise: Promise<unknown>): Promise<unknown> {
+  return promise.then(
+    () => 'fulfilled',
+    (error: unknown) => (error instanceof BrokerError ? error.code : error),
+  );
+}
+
+async function publishAll(publish: (value: number) => Promise<unknown>, count: number): Promise<void> {
+  for (let value = 0; value < count; value++) await publish(value);
+}
+
+describe.each(KINDS)('history over $name', (kind) => {
+  const MANY = 450;
+
+  it('A subscriber gets the whole history behind its cursor, over several pages', async () => {
+    const { port } = await broker(kind);
+    await kind.prepare(port);
+    const connected = await begin(kind.connect(port));
+    const log = connected.log<number>('numbers');
+    const { cursor } = await firstValueFrom(catchUp(log, null));
+    await publishAll((value) => log.publish(value), MANY);
+    const received = await lastValueFrom(catchUp(log, cursor).pipe(take(MANY), toArray()));
+    expect(received.map(({ value }) => value)).toEqual(Array.from({ length: MANY }, (_, value) => value));
+  });
+
+  it('A cursor whose message was trimmed is lost, and so is a cursor of another log', async () => {
+    const { port } = await broker(kind);
+    await kind.prepare(port, 10);
+    const connected = await begin(kind.connect(port, 10));
+    const log = connected.log<number>('numbers');
+    const { cursor } = await firstValueFrom(catchUp(log, null));
+    await publishAll((value) => log.publish(value), MANY);
+    const last = await log.publish(MANY);
+    for (const lost of [cursor, `${cursor}9`, 'nonsense', '7:abc', 7 as unknown as string]) {
+      const failure = await lastValueFrom(catchUp(log, lost)).catch((error: unknown) => error);
+      expect([failure, (failure as CursorLost).resetTo]).toEqual([expect.any(CursorLost), last]);
+    }
+    expect(await firstValueFrom(catchUp(log, null))).toEqual({ cursor: last });
+  });
+
+  it('The same key twice is one message, with one cursor', async () => {
+    const { port } = await broker(kind);
+    await kind.prepare(port);
+    const connected = await begin(kind.connect(port));
+    const log = connected.log<string>('texts');
+    const received = lastValueFrom(
+      catchUp(log, await firstValueFrom(catchUp(log, null)).then(({ cursor }) => cursor)).pipe(take(2), toArray()),
+    );
+    const first = await log.publish('a', { key: 'one' });
+    expect(await log.publish('b', { key: 'one' })).toBe(first);
+    const second = await log.publish('c');
+    expect(await received).toEqual([
+      { cursor: first, value: 'a' },
+      { cursor: second, value: 'c' },
+    ]);
+  });
+
+  it('A publication rejects at once while the broker is down', async () => {
+    const started = await broker(kind);
+    await kind.prepare(started.port);
+    const connected = await begin(kind.connect(started.port));
+    const log = connected.log<string>('texts');
+    await log.publish('a');
+    await started.end();
+    expect(await codeOf(log.publish('b'))).toBe('BROKER_AWAY');
+    await started.begin();
+  });
+
+  it('A closed connection is an error for publishers and subscribers', async () => {
+    const { port } = await broker(kind);
+    await kind.prepare(port);
+    const connected = await kind.connect(port);
+    const log = connected.log<string>('texts');
+    const ended = codeOf(lastValueFrom(catchUp(log, null)));
+    const listened = codeOf(lastValueFrom(connected.bus.on('channel')));
+    await firstValueFrom(catchUp(log, null));
+    await connected.close();
+    const codes = [await codeOf(log.publish('a')), await codeOf(connected.bus.send('channel', 1)), await ended, await listened];
+    expect(codes).toEqual(codes.map(() => 'BROKER_CLOSED'));
+  });
+});
+
+describe('errors of NATS', () => {
+  it('A missing stream is an error for subscribers, and so is the end of a stream', async () => {
+    const { port } = await broker(nats);
+    const connected = await begin(connectNats(port));
+    const log = connected.log<number>('numbers');
+    expect(await codeOf(lastValueFrom(catchUp(log, null)))).toBe('BROKER_MISSING');
+    await addStream(port);
+    const ended = codeOf(lastValueFrom(catchUp(log, null)));
+    await firstValueFrom(catchUp(log, null));
+    await connected.remove();
+    expect(await ended).toBe('BROKER_MISSING');
+  });
+
+  it('A full stream is an error for publishers', async () => {
+    const { port } = await broker(nats);
+    await addStream(port, { max_bytes: 2_000, discard: 'new' });
+    const log = (await begin(connectNats(port))).log<string>('texts');
+    expect(await codeOf(publishAll(() => log.publish('x'.repeat(100)), 100))).toBe('BROKER_FULL');
+  });
+
+  it('A missing permission is an error', async () => {
+    const users =
+      '{user: admin, password: a}, {user: reader, password: r, permissions: {publish: {deny: ["topics.>", "$JS.API.STREAM.>"]}}}';
+    const { port } = await broker(nats, `authorization { users: [${users}] }`);
+    await addStream(port, {}, { user: 'admin', pass: 'a' });
+    const log = (await begin(connectNats(port, { user: 'reader', pass: 'r' }))).log<string>('texts');
+    expect(await codeOf(log.publish('a'))).toBe('BROKER_FORBIDDEN');
+    expect(await codeOf(lastValueFrom(catchUp(log, null)))).toBe('BROKER_FORBIDDEN');
+  });
+});
+
+describe('errors of Redis', () => {
+  it('A key that holds no stream is an error', async () => {
+    const { port } = await broker(redis);
+    await sendTo(port, 'SET', 'numbers', '1');
+    const log = (await begin(connectRedis(port))).log<number>('numbers');
+    expect([await codeOf(log.publish(1)), await codeOf(lastValueFrom(catchUp(log, null)))]).toEqual(['BROKER_MISSING', 'BROKER_MISSING']);
+  });
+
+  it('A removed stream loses the cursors of its subscribers', async () => {
+    const { port } = await broker(redis);
+    const log = (await begin(connectRedis(port))).log<number>('numbers');
+    const ended = lastValueFrom(catchUp(log, null)).catch((error: unknown) => error);
+    await firstValueFrom(catchUp(log, null));
+    await sendTo(port, 'DEL', 'numbers');
+    await log.publish(1);
+    expect(await ended).toBeInstanceOf(CursorLost);
+  });
+
+  it('A full memory is an error for publishers', async () => {
+    const { port } = await broker(redis);
+    const log = (await begin(connectRedis(port))).log<string>('texts');
+    await sendTo(port, 'CONFIG', 'SET', 'maxmemory', '1');
+    expect([await codeOf(log.publish('a')), await codeOf(log.publish('a', { key: 'one' }))]).toEqual(['BROKER_FULL', 'BROKER_FULL']);
+  });
+
+  it('A missing permission is an error', async () => {
+    const { port } = await broker(redis, 'user default on nopass ~* &* +@all -xadd -eval -xrevrange');
+    const log = (await begin(connectRedis(port))).log<string>('texts');
+    expect([await codeOf(log.publish('a')), await codeOf(log.publish('a', { key: 'one' }))]).toEqual([
+      'BROKER_FORBIDDEN',
+      'BROKER_FORBIDDEN',
+    ]);
+    expect(await codeOf(lastValueFrom(catchUp(log, null)))).toBe('BROKER_FORBIDDEN');
+  });
+});

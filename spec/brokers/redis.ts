@@ -1,0 +1,34 @@
+import { createClient } from 'redis';
+import { redisBus, redisLog } from '../../src/redis.js';
+import type { Connected, Kind } from './kinds.js';
+
+export async function connectRedis(port: number, kept?: number): Promise<Connected> {
+  const client = createClient({ url: `redis://127.0.0.1:${port}` });
+  client.on('error', () => undefined);
+  await client.connect();
+  return {
+    bus: redisBus(client),
+    log: <T>(topic: string) => redisLog<T>(client, { stream: topic, keep: kept }),
+    close: () => client.close(),
+  };
+}
+
+/** Sends a command over a connection of its own. */
+export async function sendTo(port: number, ...command: string[]): Promise<void> {
+  const client = await createClient({ url: `redis://127.0.0.1:${port}` }).connect();
+  await client.sendCommand(command);
+  await client.close();
+}
+
+export const redis: Kind = {
+  name: 'Redis',
+  product: {
+    program: 'redis-server',
+    args: (port, folder) => {
+      const files = ['--dir', folder, '--appendonly', 'yes', '--appendfsync', 'always', '--save', ''];
+      return [`${folder}/config`, '--bind', '127.0.0.1', '--port', String(port), ...files];
+    },
+  },
+  prepare: () => Promise.resolve(),
+  connect: connectRedis,
+};

@@ -1,0 +1,52 @@
+import { describe, expect, it } from '@jest/globals';
+import { redisLog } from '../../src/redis.js';
+import type { RedisLogOptions } from '../../src/redis.js';
+import type { Message } from '../../src/topics.js';
+import { collectLogs } from '../support/peer/logs.js';
+import { FakeServer } from './fake-redis.js';
+
+const ENTRIES = [
+  ['5-0', ['start', '']],
+  ['6-0', ['v', '"a"']],
+  ['7-0', ['v', '{']],
+  ['7-1', ['other', 'x', 'v', '"b"']],
+];
+
+describe('a log over Redis', () => {
+  const logs = collectLogs();
+
+  it.each([
+    ['RESP2', [['texts', ENTRIES]]],
+    ['RESP3', { texts: ENTRIES }],
+  ])('A history of %s has the values, without the first message and without texts that are no JSON', async (_, reply) => {
+    const server = new FakeServer();
+    server.replies['XREAD'] = reply;
+    server.replies['XRANGE'] = [['4-0', []]];
+    const read: Message<string, string>[] = [];
+    for await (const message of redisLog<string>(server.connect(), { stream: 'texts' }).history('4-0') as AsyncIterable<
+      Message<string, string>
+    >)
+      read.push(message);
+    expect(read).toEqual([
+      { cursor: '6-0', value: 'a' },
+      { cursor: '7-1', value: 'b' },
+    ]);
+    expect(logs.warnings).toEqual(["rxmux: message 7-0 of topic 'texts' is no JSON, and is dropped"]);
+  });
+
+  it('Cursors are in the order of their numbers', () => {
+    const log = redisLog(new FakeServer().connect(), { stream: 'texts' });
+    const pairs = ['10-0 9-0', '9-10 9-9', '9-9 9-9', '9-9 9-10', '9-0 10-0'].map((pair) => pair.split(' '));
+    expect(pairs.map(([a = '', b = '']) => log.newer?.(a, b))).toEqual([true, true, false, false, false]);
+  });
+
+  it.each<readonly [unknown, string]>([
+    [{ stream: '' }, "stream: expected a key, got ''"],
+    [{ stream: 7 }, 'stream: expected a key, got 7'],
+    [{ stream: 'texts', keep: 0 }, 'keep: expected an integer of at least 1, got 0'],
+    [{ stream: 'texts', keep: 1.5 }, 'keep: expected an integer of at least 1, got 1.5'],
+    [null, 'options: expected an object, got null'],
+  ])('The options %p are refused: %s', (options, message) => {
+    expect(() => redisLog(new FakeServer().connect(), options as RedisLogOptions)).toThrow(new TypeError(message));
+  });
+});

@@ -1,0 +1,67 @@
+import { Observable } from 'rxjs';
+import { BrokerError } from '../topics/broker-error.js';
+import type { Bus } from '../topics/bus.js';
+import { channels, emitJson } from '../topics/channels.js';
+import { toJson } from '../topics/json-value.js';
+import { linkOf } from './nats-connection.js';
+import type { NatsConnection } from './nats-connection.js';
+import { explain } from './nats-error.js';
+
+/**
+ * Makes a bus over subjects of NATS, without JetStream: each value at most once. Values are JSON.
+ *
+ * `send` rejects, and a channel errors, with {@link BrokerError}. While NATS is away, channels stay open and values are lost.
+ *
+ * @param nc connected already, with `maxReconnectAttempts: -1`
+ * @param prefix begins every subject. Default `'rxmux'`
+ *
+ * @example
+ * ```ts
+ * const nc = await connect({ servers: 'nats://localhost:4222', maxReconnectAttempts: -1 });
+ * const present = presence(natsBus(nc));
+ * ```
+ */
+export function natsBus(nc: NatsConnection, prefix = 'rxmux'): Bus {
+  const link = linkOf(nc);
+  const subjectOf = (channel: string): string => `${prefix}.${tokenOf(channel)}`;
+  return {
+    on: channels((channel) => listen(nc, channel, subjectOf(channel))),
+    async send(channel, value) {
+      const json = toJson(value);
+      try {
+        await link.ask(() => {
+          nc.publish(subjectOf(channel), json);
+          return nc.flush();
+        });
+      } catch (error) {
+        throw explain(error, `channel '${channel}'`, nc);
+      }
+    },
+  };
+}
+
+function listen(nc: NatsConnection, channel: string, subject: string): Observable<unknown> {
+  const name = `channel '${channel}'`;
+  return new Observable((subscriber) => {
+    const fail = (error: unknown): void => {
+      subscriber.error(explain(error, name, nc));
+    };
+    const subscription = nc.subscribe(subject, {
+      callback: (error, message) => {
+        if (error !== null) fail(error);
+        else emitJson(subscriber, message.string(), `a value of ${name}`);
+      },
+    });
+    void subscription.closed.then((error) => {
+      fail(error ?? new BrokerError('BROKER_CLOSED', `${name}: the connection to NATS is closed`));
+    });
+    return () => {
+      subscription.unsubscribe();
+    };
+  });
+}
+
+/** A channel as one token of a subject: dots, spaces and wildcards are percent-encoded. */
+function tokenOf(channel: string): string {
+  return encodeURIComponent(channel).replace(/[.*]/g, (letter) => `%${letter.charCodeAt(0).toString(16)}`);
+}

@@ -1,0 +1,153 @@
+import { firstValueFrom, from, timeout } from 'rxjs';
+import type { BrokerError } from '../topics/broker-error.js';
+import type { Broker } from '../topics/broker-log.js';
+import { CursorLost } from '../topics/cursor-lost.js';
+import { fromJson } from '../topics/json-value.js';
+import type { Message, PublishOptions } from '../topics/log.js';
+import { another, command, disconnect, endOf } from './redis-client.js';
+import type { RedisClient } from './redis-client.js';
+import { explain } from './redis-error.js';
+
+const PAGE = 100;
+const BLOCK_MS = 5_000;
+/** A server that is silent this long is not there: a read answers after {@link BLOCK_MS} at the latest. */
+const SILENCE_MS = 3 * BLOCK_MS;
+/** The same key within this time is one message. */
+const DEDUPLICATION_S = 120;
+/** The fields of a message and of the first one, which has no value. */
+const VALUE = 'v';
+const START = 'start';
+
+/** Adds a message, unless its key was used before. Then it returns the place of that message. */
+const PUBLISH_ONCE = `
+local known = redis.call('GET', KEYS[2])
+if known then return known end
+local id = redis.call('XADD', KEYS[1], 'MAXLEN', '~', ARGV[1], '*', '${VALUE}', ARGV[2])
+redis.call('SET', KEYS[2], id, 'EX', ARGV[3])
+return id`;
+
+type Entry = readonly [id: string, fields: readonly string[]];
+
+/** A stream of Redis, which a connection of its own reads. */
+export class RedisBroker<T> implements Broker<T> {
+  readonly name: string;
+
+  constructor(
+    private readonly client: RedisClient,
+    private readonly stream: string,
+    private readonly keep: number,
+  ) {
+    this.name = `topic '${stream}'`;
+  }
+
+  newer(a: string, b: string): boolean {
+    const [aTime, aNumber] = partsOf(a);
+    const [bTime, bNumber] = partsOf(b);
+    return aTime > bTime || (aTime === bTime && aNumber > bNumber);
+  }
+
+  explain(error: unknown): BrokerError {
+    return explain(error, this.name, this.client);
+  }
+
+  async head(): Promise<string> {
+    const [last] = (await command(this.client, 'XREVRANGE', this.stream, '+', '-', 'COUNT', '1')) as readonly Entry[];
+    return last === undefined ? this.#add(START, '') : last[0];
+  }
+
+  publish(json: string, { key }: PublishOptions): Promise<string> {
+    // The client would keep commands in memory until it is connected.
+    if (!this.client.isReady) return Promise.reject(new Error('the client is not connected'));
+    return key === undefined ? this.#add(VALUE, json) : this.#addOnce(json, `${this.stream}:key:${key}`);
+  }
+
+  async *read(after: string, toEnd: boolean, signal: AbortSignal): AsyncGenerator<Message<T, string>, void> {
+    if (!isCursor(after)) throw new CursorLost(await this.head());
+    if (toEnd) yield* this.#readToEnd(after);
+    else yield* this.#follow(after, signal);
+  }
+
+  async *#readToEnd(after: string): AsyncGenerator<Message<T, string>, void> {
+    for (let place = after; ;) {
+      const entries = await this.#page(this.client, place);
+      yield* this.#messagesOf(entries);
+      place = entries.at(-1)?.[0] ?? place;
+      if (entries.length < PAGE) return;
+    }
+  }
+
+  async *#follow(after: string, signal: AbortSignal): AsyncGenerator<Message<T, string>, void> {
+    const reader = another(this.client);
+    const stop = (): void => {
+      disconnect(reader);
+    };
+    signal.addEventListener('abort', stop);
+    const ended = endOf(this.client).subscribe(stop);
+    try {
+      await reader.connect();
+      for (let place = after; ;) {
+        const entries = await this.#page(reader, place, 'BLOCK', String(BLOCK_MS));
+        yield* this.#messagesOf(entries);
+        place = entries.at(-1)?.[0] ?? place;
+      }
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    } finally {
+      ended.unsubscribe();
+      signal.removeEventListener('abort', stop);
+      stop();
+    }
+  }
+
+  /**
+   * Returns messages after a place. A stream drops its oldest messages first. So nothing between is gone if the message at the place is
+   * still kept afterwards: commands of one connection run in order.
+   */
+  async #page(reader: RedisClient, place: string, ...options: readonly string[]): Promise<readonly Entry[]> {
+    const { stream } = this;
+    const answers = Promise.all([
+      command(reader, 'XREAD', 'COUNT', String(PAGE), ...options, 'STREAMS', stream, place),
+      command(reader, 'XRANGE', stream, place, place),
+    ]);
+    const [entries, kept] = await firstValueFrom(from(answers).pipe(timeout(SILENCE_MS)));
+    if ((kept as readonly Entry[]).length === 0) throw new CursorLost(await this.head());
+    return entriesOf(entries);
+  }
+
+  *#messagesOf(entries: readonly Entry[]): Generator<Message<T, string>, void> {
+    for (const [cursor, fields] of entries) {
+      const value = this.#valueOf(cursor, fields);
+      if (value !== undefined) yield { cursor, value };
+    }
+  }
+
+  #valueOf(id: string, fields: readonly string[]): T | undefined {
+    if (fields[0] === START) return undefined;
+    return fromJson(fields[fields.indexOf(VALUE) + 1] ?? '', `message ${id} of ${this.name}`) as T | undefined;
+  }
+
+  async #add(field: string, text: string): Promise<string> {
+    return (await command(this.client, 'XADD', this.stream, 'MAXLEN', '~', String(this.keep), '*', field, text)) as string;
+  }
+
+  async #addOnce(json: string, used: string): Promise<string> {
+    const options = [String(this.keep), json, String(DEDUPLICATION_S)];
+    return (await command(this.client, 'EVAL', PUBLISH_ONCE, '2', this.stream, used, ...options)) as string;
+  }
+}
+
+/** The entries in a reply of XREAD for one stream: a list of pairs in RESP2, an object in RESP3, `null` for none. */
+function entriesOf(reply: unknown): readonly Entry[] {
+  if (reply === null) return [];
+  if (Array.isArray(reply)) return (reply as [[string, readonly Entry[]]])[0][1];
+  return Object.values(reply as Readonly<Record<string, readonly Entry[]>>)[0] ?? [];
+}
+
+function isCursor(cursor: unknown): boolean {
+  return typeof cursor === 'string' && /^\d{1,16}-\d{1,16}$/.test(cursor);
+}
+
+function partsOf(id: string): readonly [time: number, number: number] {
+  const [time, number] = id.split('-');
+  return [Number(time), Number(number)];
+}

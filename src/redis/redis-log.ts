@@ -1,0 +1,42 @@
+import { BrokerLog } from '../topics/broker-log.js';
+import type { Log } from '../topics/log.js';
+import { checkObject, optionError } from '../wire/check.js';
+import { RedisBroker } from './redis-broker.js';
+import type { RedisClient } from './redis-client.js';
+
+/** Where a log lies in Redis. */
+export interface RedisLogOptions {
+  /** The key of the stream: the topic. */
+  readonly stream: string;
+  /** At least this many messages are kept, as the history. An integer. Default 10 000. */
+  readonly keep?: number | undefined;
+}
+
+/**
+ * Makes a log over a stream of Redis, from version 6.2 on. The process has one more connection for all subscribers of the log.
+ *
+ * Values are JSON. The same `key` within two minutes is one message. An empty stream gets one first message without a value. A cursor is
+ * lost once the stream no longer has its message.
+ *
+ * Subscribers wait while the broker is away. `publish` rejects, and subscribers error, with {@link BrokerError}.
+ *
+ * @param client connected already
+ * @throws TypeError unless `stream` is a text, and `keep` an integer of at least 1
+ *
+ * @example
+ * ```ts
+ * const client = await createClient({ url: 'redis://localhost:6379' }).on('error', console.error).connect();
+ * const prices = redisLog<Price>(client, { stream: 'prices' });
+ * await prices.publish({ symbol: 'ACME', price: 12.5 }, { key: 'trade-17' });   // '1764230400000-0'
+ * ```
+ */
+export function redisLog<T>(client: RedisClient, options: RedisLogOptions): Log<T, string> {
+  const { stream, keep = 10_000 } = checkObject('options', options);
+  if (typeof stream !== 'string' || stream === '') throw optionError('stream', 'a key', stream);
+  return new BrokerLog(new RedisBroker<T>(client, stream, checkKeep(keep)));
+}
+
+function checkKeep(keep: unknown): number {
+  if (Number.isSafeInteger(keep) && Number(keep) >= 1) return Number(keep);
+  throw optionError('keep', 'an integer of at least 1', keep);
+}
