@@ -27,5 +27,12 @@ export async function startServer(directory, program, port = 0) {
     server.kill('SIGKILL');
     await once(server, 'exit');
   };
-  return { port: Number(used), printed, kill };
+  /** Sends a signal. Returns the exit code. */
+  const end = async (signal) => {
+    const exit = once(server, 'exit');
+    server.kill(signal);
+    const [code] = await exit;
+    return code;
+  };
+  return { port: Number(used), printed, kill, end };
 }

@@ -5,7 +5,9 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { performance } from 'node:perf_hooks';
 import { startServer } from './example-server.js';
+import { firstHour } from './first-hour.js';
 import { check, consumers, emptyFolder, install, pack, project, removeAll, repository, run, tarball } from './packed.js';
 
 const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc');
@@ -23,6 +25,7 @@ function promised(program) {
 }
 
 async function checkQuickStart() {
+  const began = performance.now();
   const directory = emptyFolder('newcomer');
   const files = quickStart();
   assert.deepEqual([...files.keys()], ['api.ts', 'server.ts', 'client.ts', 'page.ts']);
@@ -39,6 +42,8 @@ async function checkQuickStart() {
   } finally {
     await server.kill();
   }
+  console.log(`${((performance.now() - began) / 1_000).toFixed(1).padStart(7)} s  Node, from an empty folder`);
+  await firstHour(directory);
   checkTypes(directory, files.get('client.ts'));
 }
 
