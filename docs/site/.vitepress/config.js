@@ -6,9 +6,10 @@ import { sourceLinks } from './source-links.js';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 
-/** Pages that lie outside of docs/, and their places on the site. */
-const OUTSIDE = { 'README.md': 'start.md', 'CHANGELOG.md': 'changelog.md', LICENSE: 'start.md' };
-const toPage = (file) => OUTSIDE[file] ?? (/^docs\/.+\.md$/.test(file) ? file.slice('docs/'.length) : undefined);
+/** Files outside of docs/ whose pages have other names. Other pages of the root have the names of their files. */
+const RENAMED = { 'README.md': 'start.md', LICENSE: 'start.md' };
+const toPage = (file) =>
+  RENAMED[file] ?? (/^docs\/.+\.md$/.test(file) ? file.slice('docs/'.length) : /^\w+\.md$/.test(file) ? file.toLowerCase() : undefined);
 
 /** Pages lie outside of this package. Their modules for the server find its vue when they run, from this folder. */
 const vueOnTheServer = {
@@ -84,6 +85,7 @@ const GROUPS = [
       page('Benchmarks', '/benchmarks/README'),
       page('Mutation tests', '/mutation'),
       page('Changelog', '/changelog'),
+      page('Report a vulnerability', '/security'),
     ],
   },
 ];
