@@ -17,6 +17,7 @@ peer.request(1).then(console.log);
 peer.open$(2).subscribe(console.log);`;
 /** Functions that a page of `rxmux/lean` adds, each with a line that uses it. */
 const FEATURES = {
+  signalOf: 'signalOf(peer.open(1));',
   hello: 'connect("ws://x", { hello: hello(() => ({})) });',
   onStream: 'onStream(peer, console.log);',
   send: 'send(peer.open(1), 1);',

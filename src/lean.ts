@@ -42,7 +42,7 @@ export type { CloseHandler, FrameObserver, OpenInterceptor, Remove } from './pee
 /* Functions of peers and streams, each imported by the pages that use it */
 export { onClose, onFrame, onOpen, onStream, openWith, ping, stats } from './peer/lean/peer-functions.js';
 export type { LeanHandler } from './peer/lean/peer-functions.js';
-export { end, iterate, reply, send, sendAll, sendHeaders } from './peer/lean/stream-functions.js';
+export { closed, end, iterate, reply, send, sendAll, sendHeaders, signalOf } from './peer/lean/stream-functions.js';
 export { retryWhenSafe } from './peer/operators/retry-when-safe.js';
 
 /* The wire */

@@ -39,8 +39,8 @@ export const PUBLIC_NAMES: Readonly<
   },
   lean: {
     values: names(`
-      LeanPeer LeanStream ResetCode VERSION connect end hello isMuxError iterate logger onClose onFrame onOpen onStream openWith ping reconnect reply
-      retryWhenSafe send sendAll sendHeaders stats
+      LeanPeer LeanStream ResetCode VERSION closed connect end hello isMuxError iterate logger onClose onFrame onOpen onStream openWith ping reconnect reply
+      retryWhenSafe send sendAll sendHeaders signalOf stats
     `),
     types: names(`
       LeanConnectOptions LeanHandler LeanOptions PeerBase AnyMuxError Greets Reconnecting

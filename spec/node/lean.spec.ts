@@ -5,6 +5,7 @@ import { WebSocket } from 'ws';
 import { connect as connectFull } from '../../src/index.js';
 import type { Peer, Stream } from '../../src/index.js';
 import {
+  closed,
   connect,
   end,
   hello,
@@ -21,6 +22,7 @@ import {
   send,
   sendAll,
   sendHeaders,
+  signalOf,
   stats,
 } from '../../src/lean.js';
 import type { LeanConnectOptions, LeanPeer } from '../../src/lean.js';
@@ -131,6 +133,15 @@ describe('the entry point lean, over sockets', () => {
     expect(read).toEqual([1, 2, 3]);
   });
 
+  it('`signalOf` and `closed` report the end of a stream', async () => {
+    await listening();
+    const stream = dial().open([1], { end: true });
+    const signal = signalOf(stream);
+    stream.subscribe();
+    expect(await closed(stream)).toEqual({ how: 'ended' });
+    expect(signal.aborted).toBe(true);
+  });
+
   it('Hooks, pings and statistics are functions', async () => {
     await listening();
     const peer = dial();
@@ -174,12 +185,12 @@ describe('the entry point lean, over sockets', () => {
     await send(running, 1);
     await peer.request('ready');
     const [served] = server.peers;
-    const closed = (served as Peer).close({ drainMs: 10_000 });
+    const left = (served as Peer).close({ drainMs: 10_000 });
     await until('the goaway', () => peer.status.state !== 'open');
     expect(await peer.request('next')).toBe('next');
     await end(running);
     expect(await firstValueFrom(running)).toEqual([1]);
-    await closed;
+    await left;
   });
 
   it('Without `reconnect` the peer closes with its socket', async () => {

@@ -5,6 +5,7 @@ import { completeGuarded } from '../../rx/guard.js';
 import { HookList } from '../../rx/hook-list.js';
 import { steadyNow } from '../../transport/steady-clock.js';
 import type { StreamCore } from '../stream/stream-core.js';
+import { extrasOf } from '../stream/stream-extras.js';
 import type { Stream } from '../stream/stream.js';
 
 /** A stream that this side opens. */
@@ -36,7 +37,7 @@ export function callEvent(stream: StreamCore, isNotification: boolean): CallEven
     for (const subscriber of waiting) subscriber.next(end);
     for (const subscriber of waiting) completeGuarded('a subscriber of end$', subscriber);
   };
-  if (stream.cause === null) stream.extras.whenGone(ended);
+  if (stream.cause === null) extrasOf(stream).whenGone(ended);
   else ended(stream.cause);
   const end$ = new Observable<CallEnd>((subscriber) => {
     if (end === null) {

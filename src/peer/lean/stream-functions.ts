@@ -1,4 +1,5 @@
 import type { ObservableInput } from 'rxjs';
+import type { CloseCause } from '../../session/base/close-cause.js';
 import { checkObject } from '../../wire/check.js';
 import type { MetadataInput } from '../../wire/frame.js';
 import { checkValue } from '../stream/check-value.js';
@@ -8,6 +9,7 @@ import { LeanStream } from '../stream/lean-stream.js';
 import { outboxOf } from '../stream/outbox.js';
 import { checkOverflow } from '../stream/overflow.js';
 import type { EndOptions, ReplyOptions, SendOptions } from '../stream/send-options.js';
+import { extrasOf } from '../stream/stream-extras.js';
 import { StreamIterator } from '../stream/stream-iterator.js';
 
 /**
@@ -71,6 +73,16 @@ export function end(stream: LeanStream, options: EndOptions = {}): Promise<void>
 /** Sends this side's headers ahead of the first value, as `sendHeaders` of a stream of `rxmux` does (S4). */
 export function sendHeaders(stream: LeanStream, headers?: MetadataInput): void {
   outboxOf(LeanStream.streamCore(stream)).sendHeaders(headers);
+}
+
+/** Returns a signal that aborts when a stream ends, however it ends, as `signal` of a stream of `rxmux`. */
+export function signalOf(stream: LeanStream): AbortSignal {
+  return extrasOf(LeanStream.streamCore(stream)).signal;
+}
+
+/** Resolves with the cause of a stream's end, as `closed` of a stream of `rxmux`. Never rejects. */
+export function closed(stream: LeanStream): Promise<CloseCause> {
+  return extrasOf(LeanStream.streamCore(stream)).closed;
 }
 
 /**

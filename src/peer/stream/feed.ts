@@ -15,6 +15,7 @@ import { pump } from './pump.js';
 import { disclaim } from './disclaimed.js';
 import { outboxOf } from './outbox.js';
 import type { StreamCore } from './stream-core.js';
+import { extrasOf } from './stream-extras.js';
 
 /** How an input is sent. */
 export interface FeedOptions {
@@ -61,7 +62,7 @@ function feedUntil(
   return new Observable<never>((to) => {
     const subscriber = new FeedRelay(to, stream);
     const outlet = new StreamOutlet(stream, subscriber, end, tellStopped);
-    const removed = stream.extras.whenGone(() => {
+    const removed = extrasOf(stream).whenGone(() => {
       outlet.streamGone();
     });
     subscriber.add(removed);

@@ -123,21 +123,6 @@ export class LeanStream<In = unknown> extends Observable<In> {
     return this.#streamCore.cause;
   }
 
-  /** Aborts when the stream ends, however it ends. Its reason is the error that ended the stream, if any. */
-  get signal(): AbortSignal {
-    return this.#streamCore.extras.signal;
-  }
-
-  /** Emits {@link replyHeaders} when they come, and replays them to late subscribers. Completes without a value if the stream ends first. */
-  get replyHeaders$(): Observable<Readonly<Metadata>> {
-    return this.#streamCore.extras.replyHeaders$;
-  }
-
-  /** Resolves with the cause of the stream's end; never rejects. */
-  get closed(): Promise<CloseCause> {
-    return this.#streamCore.extras.closed;
-  }
-
   /**
    * Aborts the stream on both sides (S5). Does nothing once the stream is closed. A reset with APPLICATION_ERROR, NO_ERROR or an application's
    * own code leaves after the queued frames. Any other reset drops them (S8). Readers on this side see a CancelledError for CANCEL, and a

@@ -15,6 +15,7 @@ import { copyMetadata, freezeMetadata } from '../base/metadata.js';
 import { checkSendable } from './sendable.js';
 import { encodedBy, valueOf } from './shared-payload.js';
 import type { StreamCore } from './stream-core.js';
+import { extrasOf } from './stream-extras.js';
 
 /** Trailers, or a function that returns them. The stream calls the function when it sends its end. */
 export type TrailersInput = MetadataInput | (() => MetadataInput | null);
@@ -138,7 +139,7 @@ export class Outbox {
     if (error !== null && !endedHere(cause)) return error;
     const { now } = stream.host.status;
     if (now.state === 'draining' && now.by === 'local') return new CancelledError('the peer is closing', { streamId });
-    if (stream.extras.takeWarning()) {
+    if (extrasOf(stream).takeWarning()) {
       log('warn', aboutStream(streamId, stream.local ? LATE_VALUE : LATE_ANSWER));
     }
     return violation(streamId, 'expected nothing to be sent after the end');

@@ -20,7 +20,7 @@ import type { InboxStream, Reader } from './inbox.js';
 import type { Outbox } from './outbox.js';
 import type { Abortable } from './abort-signals.js';
 import type { Stream } from './stream.js';
-import { StreamExtras } from './stream-extras.js';
+import type { StreamExtras } from './stream-extras.js';
 import type { StreamHost } from './stream-host.js';
 
 const NO_HEADERS: Readonly<Metadata> = Object.freeze({});
@@ -40,9 +40,10 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
   reader: Reader<unknown> | null = null;
   /** Made by `outboxOf`, once this side sends more than the open. */
   outbox: Outbox | null = null;
+  /** Made by `extrasOf`. */
+  extras: StreamExtras | null = null;
   #inbox: Inbox<unknown> | null = null;
   #facade: Stream | null = null;
-  #extras: StreamExtras | null = null;
   #taken: boolean;
   /** The error that came with the cause, or is created from the cause on access. */
   #error: unknown = null;
@@ -86,10 +87,6 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
   /** The user's Observable of this stream, created on access. */
   get facade(): Stream {
     return (this.#facade ??= this.host.makeStream(this) as Stream);
-  }
-
-  get extras(): StreamExtras {
-    return (this.#extras ??= new StreamExtras(this));
   }
 
   get headers(): Readonly<Metadata> {
@@ -182,7 +179,7 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
     if (this.#deadline !== null) this.host.deadlines.cancel(this.#deadline);
     if (this.#signal !== null) this.host.signals.remove(this.#signal, this);
     if (end === null) this.#deliverEnd(this);
-    this.#extras?.gone(cause);
+    this.extras?.gone(cause);
   }
 
   takeBack(unsent: Unsent): boolean {
@@ -234,6 +231,6 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
   #firstFrame(headers: Readonly<Metadata> | null): void {
     this.replyHeaders = headers === null ? NO_HEADERS : Object.freeze(headers);
     if (!this.host.hooks.incomingHeaders.empty) this.host.hooks.arrived(this.replyHeaders, this.facade);
-    this.#extras?.headersArrived(this.replyHeaders);
+    this.extras?.headersArrived(this.replyHeaders);
   }
 }

@@ -7,6 +7,11 @@ import { HookList } from '../../rx/hook-list.js';
 import type { Remove } from '../base/hooks.js';
 import type { StreamCore } from './stream-core.js';
 
+/** Returns the extras of a stream, made on first use. */
+export function extrasOf(stream: StreamCore): StreamExtras {
+  return (stream.extras ??= new StreamExtras(stream));
+}
+
 /** Parts that most streams never need: an AbortSignal, a promise of the end, the reply headers as an Observable. Created on access. */
 export class StreamExtras {
   #abort: AbortController | null = null;

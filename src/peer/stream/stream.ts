@@ -1,6 +1,7 @@
-import type { ObservableInput } from 'rxjs';
+import type { Observable, ObservableInput } from 'rxjs';
+import type { CloseCause } from '../../session/base/close-cause.js';
 import { checkObject } from '../../wire/check.js';
-import type { MetadataInput } from '../../wire/frame.js';
+import type { Metadata, MetadataInput } from '../../wire/frame.js';
 import type { Peer } from '../peer.js';
 import { checkValue } from './check-value.js';
 import { sendAll } from './feed.js';
@@ -10,6 +11,7 @@ import { outboxOf } from './outbox.js';
 import { checkOverflow } from './overflow.js';
 import type { StreamCore } from './stream-core.js';
 import type { EndOptions, ReplyOptions, SendOptions } from './send-options.js';
+import { extrasOf } from './stream-extras.js';
 import { StreamIterator } from './stream-iterator.js';
 
 /**
@@ -42,6 +44,21 @@ export class Stream<In = unknown, Out = unknown> extends LeanStream<In> implemen
   /** The peer of the stream. */
   get peer(): Peer {
     return Stream.streamCore(this).host.peer as Peer;
+  }
+
+  /** Aborts when the stream ends, however it ends. Its reason is the error that ended the stream, if any. */
+  get signal(): AbortSignal {
+    return extrasOf(Stream.streamCore(this)).signal;
+  }
+
+  /** Emits {@link replyHeaders} when they come, and replays them to late subscribers. Completes without a value if the stream ends first. */
+  get replyHeaders$(): Observable<Readonly<Metadata>> {
+    return extrasOf(Stream.streamCore(this)).replyHeaders$;
+  }
+
+  /** Resolves with the cause of the stream's end; never rejects. */
+  get closed(): Promise<CloseCause> {
+    return extrasOf(Stream.streamCore(this)).closed;
   }
 
   /**
