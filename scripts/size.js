@@ -40,8 +40,8 @@ const ENTRIES = [
   { entry: 'a client: request, open$, reconnect', source: CLIENT, without: RXJS, bound: 52_530 },
   { entry: 'the same, with rxjs', source: CLIENT, without: [], bound: 57_170 },
   { entry: 'the same, compiled for ES2020, without rxjs', source: CLIENT, without: RXJS, target: 'es2020', bound: 52_660 },
-  { entry: 'a client of rxmux/lean, the same', source: LEAN, without: RXJS, bound: 44_490 },
-  { entry: 'a client of rxmux/lean, with rxjs', source: LEAN, without: [], bound: 47_490 },
+  { entry: 'a client of rxmux/lean, the same', source: LEAN, without: RXJS, bound: 44_340 },
+  { entry: 'a client of rxmux/lean, with rxjs', source: LEAN, without: [], bound: 47_360 },
   {
     entry: 'a client with msgpack, without rxjs and @msgpack/msgpack',
     source: MSGPACK_CLIENT,

@@ -44,7 +44,7 @@ export const PUBLIC_NAMES: Readonly<
     `),
     types: names(`
       LeanConnectOptions LeanHandler LeanOptions PeerBase AnyMuxError Greets Reconnecting
-      ConnectUrl DialContext DialFailure Hello MakeHello Reconnect SocketEvent SocketLike Codec Message Given Limits Rate Keepalive PeerContext PeerStatus PeerStats
+      ConnectUrl DialContext DialFailure DialOptions Hello MakeHello Reconnect SocketEvent SocketLike Codec Message Given Limits Rate Keepalive PeerContext PeerStatus PeerStats
       ByteCounts StreamCounts Traffic Usage CloseOptions CloseReason CloseHandler FrameObserver OpenInterceptor Remove Frame FrameDirection
       Metadata MetadataInput EndOptions FeedOptions Input InputOptions Overflow ReplyOptions SendOptions Retry CloseCause StreamPhase
     `),
