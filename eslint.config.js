@@ -44,6 +44,7 @@ const PLAIN = [
   'spec/nats/**',
   'spec/node/**',
   'spec/operators/**',
+  'spec/otel/**',
   'spec/package/**',
   'spec/peer/*.spec.ts',
   'spec/peer/answers/**',

@@ -5,7 +5,22 @@ import { describe, expect, it } from '@jest/globals';
 /** Maps a path below src/ to the file's text. */
 type Sources = ReadonlyMap<string, string>;
 
-const DOORS = ['index', 'lean', 'node', 'msgpack', 'port', 'contract', 'angular', 'react', 'topics', 'nats', 'redis', 'inspect', 'testing'];
+const DOORS = [
+  'index',
+  'lean',
+  'node',
+  'msgpack',
+  'port',
+  'contract',
+  'angular',
+  'react',
+  'topics',
+  'nats',
+  'redis',
+  'inspect',
+  'otel',
+  'testing',
+];
 const UP_TO_SESSION = ['wire', 'codec', 'rx', 'operators', 'session', 'transport', 'logger'];
 const UP_TO_PEER = [...UP_TO_SESSION, 'peer', 'settings', 'version'];
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
@@ -29,6 +44,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   redis: [...UP_TO_PEER, 'topics', 'redis'],
   nats: [...UP_TO_PEER, 'topics', 'nats'],
   inspect: [...UP_TO_PEER, 'inspect'],
+  otel: [...UP_TO_PEER, 'otel'],
   // It imports the doors by the name of the package, as any program does.
   command: ['command'],
 };
@@ -64,11 +80,12 @@ const CONFINED: readonly (readonly [what: string, pattern: RegExp, allowed: RegE
   ['@msgpack/msgpack', /'@msgpack\/msgpack'/, /^(codec\/msgpack(-decoder|-timestamps)?|command\/raw-codec)\.ts$/],
   ['import.meta', /\bimport\.meta\b/, /^env\.ts$/],
   ['@angular/core', /'@angular\/core(\/[^']*)?'/, /^angular\//],
+  ['@opentelemetry/api', /'@opentelemetry\/[^']*'/, /^otel\//],
   ['react', /'react(-dom)?(\/[^']*)?'/, /^react\//],
   ['@nats-io', /'@nats-io\/[^']*'/, /^nats\//],
   ['redis', /'redis'/, /^redis\//],
   ['rxjs', /'rxjs(\/[^']*)?'/, /^(?!wire\/|codec\/|session\/streams\/stream-state\.ts$)/],
-  ['a clock', CLOCKS, /^(transport\/|command\/|rx\/(memory-clock|soon)\.ts$)/],
+  ['a clock', CLOCKS, /^(transport\/|command\/|otel\/instruments\.ts$|rx\/(memory-clock|soon)\.ts$)/],
 ];
 
 const STRING_OR_COMMENT = /('(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`)|\/\/.*|\/\*[^]*?\*\//g;

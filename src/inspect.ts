@@ -18,7 +18,7 @@ export { inspect } from './inspect/inspect.js';
 export type { Inspection, InspectOptions } from './inspect/inspect.js';
 export { answerInspector, inspectorFeed } from './inspect/over-mux.js';
 export type { InspectorAnswerOptions } from './inspect/over-mux.js';
-export type { PeersSource } from './inspect/watch.js';
+export type { PeersSource } from './peer/peers-source.js';
 export type { InspectedPeer, InspectorBatch, InspectorFeed, InspectorLine } from './inspect/batch.js';
 
 /* Recordings */

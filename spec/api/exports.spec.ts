@@ -11,6 +11,7 @@ import * as msgpack from '../../src/msgpack.js';
 import * as nats from '../../src/nats.js';
 import * as redis from '../../src/redis.js';
 import * as node from '../../src/node.js';
+import * as otel from '../../src/otel.js';
 import * as port from '../../src/port.js';
 import * as react from '../../src/react.js';
 import * as testing from '../../src/testing.js';
@@ -46,6 +47,7 @@ describe.each([
   { door: 'inspect', namespace: inspect, subpath: './inspect' },
   { door: 'nats', namespace: nats, subpath: './nats' },
   { door: 'redis', namespace: redis, subpath: './redis' },
+  { door: 'otel', namespace: otel, subpath: './otel' },
   { door: 'testing', namespace: testing, subpath: './testing' },
 ] as const)('the entry point $door', ({ door, namespace, subpath }) => {
   it(`The entry point ${door} exports its public names and no others`, () => {
@@ -82,6 +84,7 @@ describe('the version', () => {
     ['rxmux/redis', redis.VERSION],
     ['rxmux/nats', nats.VERSION],
     ['rxmux/inspect', inspect.VERSION],
+    ['rxmux/otel', otel.VERSION],
   ])('The version of %s is the version in package.json', (_, version) => {
     expect(version).toBe((JSON.parse(read('package.json')) as Manifest).version);
     expect(version).toMatch(/^\d+\.\d+\.\d+$/);

@@ -12,7 +12,20 @@ const names = (text: string): string[] => text.trim().split(/\s+/).sort();
  */
 export const PUBLIC_NAMES: Readonly<
   Record<
-    'index' | 'lean' | 'node' | 'msgpack' | 'port' | 'contract' | 'angular' | 'react' | 'topics' | 'nats' | 'redis' | 'inspect' | 'testing',
+    | 'index'
+    | 'lean'
+    | 'node'
+    | 'msgpack'
+    | 'port'
+    | 'contract'
+    | 'angular'
+    | 'react'
+    | 'topics'
+    | 'nats'
+    | 'redis'
+    | 'inspect'
+    | 'otel'
+    | 'testing',
     DoorNames
   >
 > = {
@@ -103,6 +116,10 @@ export const PUBLIC_NAMES: Readonly<
   redis: {
     values: names('VERSION redisBus redisLog'),
     types: names('RedisClient RedisLogOptions'),
+  },
+  otel: {
+    values: names('VERSION instrument'),
+    types: names('InstrumentOptions PeersSource'),
   },
   testing: {
     values: names('createPair createServer fakePeer frameMarbles peerFromMarbles printMarbles replay virtualTime'),

@@ -1,7 +1,8 @@
 import { Observable, Subscription, timer } from 'rxjs';
 import type { SeenFrame } from '../peer/base/hooks.js';
 import type { Peer } from '../peer/peer.js';
-import { checkPeer } from '../peer/check-peer.js';
+import { peersOf } from '../peer/peers-source.js';
+import type { PeersSource } from '../peer/peers-source.js';
 import { steadyNow } from '../transport/steady-clock.js';
 import { guard } from '../rx/guard.js';
 import { atLeast, checkFunction, checkNumber, checkObject } from '../wire/check.js';
@@ -13,7 +14,6 @@ import { History } from './history.js';
 import { inspectedLine, withoutSlice } from './inspected-line.js';
 import type { Seat } from './inspected-line.js';
 import { Watch } from './watch.js';
-import type { PeersSource } from './watch.js';
 
 /** How peers are inspected. */
 export interface InspectOptions {
@@ -74,8 +74,7 @@ const QUIET_TURNS = 10;
  * ```
  */
 export function inspect(source: Peer | PeersSource, options: InspectOptions = {}): Inspection {
-  if (typeof source !== 'object' || source === null || !('peers$' in source)) checkPeer('inspect', source, 'frames$');
-  return new PeerInspection(source, readOptions(INSPECT_OPTIONS, checkObject('options', options)));
+  return new PeerInspection(peersOf('inspect', source), readOptions(INSPECT_OPTIONS, checkObject('options', options)));
 }
 
 /** Takes the lines of watched frames. */
@@ -93,10 +92,10 @@ class PeerInspection implements Inspection {
   #watching: Subscription | null = null;
 
   constructor(
-    source: Peer | PeersSource,
+    peers$: Observable<Peer>,
     private readonly options: Used,
   ) {
-    this.#watch = new Watch(source, options.maxPeers, (seen, seat) => {
+    this.#watch = new Watch(peers$, options.maxPeers, (seen, seat) => {
       this.#see(seen, seat);
     });
     this.#history = new History(options.historyLines, options.historyMs);

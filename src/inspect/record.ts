@@ -1,7 +1,8 @@
 import { catchError, EMPTY, filter, map, mergeMap, Subject, tap } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { log } from '../logger.js';
-import { checkPeer } from '../peer/check-peer.js';
+import { peersOf } from '../peer/peers-source.js';
+import type { PeersSource } from '../peer/peers-source.js';
 import type { FrameEvent, Peer } from '../peer/peer.js';
 import { steadyNow } from '../transport/steady-clock.js';
 import { checkBoolean, checkFunction, checkNumber, checkObject, optionError } from '../wire/check.js';
@@ -12,8 +13,6 @@ import { LineSource } from './line-source.js';
 import { RecentRows } from './recent-rows.js';
 import { CONTENT, omit, writeLine } from './recording.js';
 import type { Line } from './recording.js';
-import { peersOf } from './watch.js';
-import type { PeersSource } from './watch.js';
 
 /** Options of {@link record}. */
 export interface RecordOptions {
@@ -81,14 +80,13 @@ const SLICES: ReadonlySet<string> = new Set(['fragment']);
  * ```
  */
 export function record(source: Peer | PeersSource, options: RecordOptions = {}): Recording {
-  if (typeof source !== 'object' || source === null || !('peers$' in source)) checkPeer('record', source, 'frames$');
   checkObject('options', options);
   const { payloads, redact, maxLines, maxBytes } = readOptions(OPTIONS, options);
   const omitted = payloads ? (redact === undefined ? NOTHING : SLICES) : CONTENT;
   const connections = new LineSource(steadyNow());
   const rows = new RecentRows(maxLines, maxBytes);
   const lines$ = new Subject<Line>();
-  const recording = peersOf(source)
+  const recording = peersOf('record', source)
     .pipe(
       mergeMap((peer) => peer.frames$),
       map((event) => redacted(event, redact)),

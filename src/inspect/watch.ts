@@ -1,4 +1,4 @@
-import { defer, from, merge, Subscription } from 'rxjs';
+import { Subscription } from 'rxjs';
 import type { Observable, TeardownLogic } from 'rxjs';
 import type { SeenFrame } from '../peer/base/hooks.js';
 import { defaultLabel } from '../peer/base/label.js';
@@ -6,14 +6,6 @@ import { Peer } from '../peer/peer.js';
 import type { InspectedPeer } from './batch.js';
 import { hiddenStreamsOf } from './hidden-streams.js';
 import type { Seat } from './inspected-line.js';
-
-/** A server, with its peers of now and of later. */
-export interface PeersSource {
-  /** The peers that are connected now. */
-  readonly peers?: Iterable<Peer> | undefined;
-  /** Emits each later peer. */
-  readonly peers$: Observable<Peer>;
-}
 
 /** Called with each frame of a watched peer, and the seat of its connection. */
 export type See = (seen: SeenFrame, seat: Seat) => void;
@@ -24,7 +16,7 @@ export class Watch {
   #connections = 0;
 
   constructor(
-    private readonly source: Peer | PeersSource,
+    private readonly peers$: Observable<Peer>,
     private readonly maxPeers: number,
     private readonly see: See,
   ) {}
@@ -33,7 +25,7 @@ export class Watch {
   start(): Subscription {
     const all = new Subscription();
     all.add(
-      peersOf(this.source).subscribe((peer) => {
+      this.peers$.subscribe((peer) => {
         if (this.#peers.size < this.maxPeers && !this.#peers.has(peer)) all.add(this.#watch(peer));
       }),
     );
@@ -91,12 +83,6 @@ class Connections {
   }
 
   readonly newest = (): number => (this.#seat ?? this.seat(this.#connection)).c;
-}
-
-/** Emits the peers of a source, present and later ones. */
-export function peersOf(source: Peer | PeersSource): Observable<Peer> {
-  if (!('peers$' in source)) return from([source]);
-  return defer(() => merge(from([...(source.peers ?? [])]), source.peers$));
 }
 
 function sampleOf(peer: Peer, c: number): InspectedPeer {

@@ -1,6 +1,7 @@
 import type { LiveStream } from '../../session/streams/live-stream.js';
 import type { CompleteFrame } from '../../wire/frame.js';
 import type { StreamHost } from '../stream/stream-host.js';
+import type { Tracer } from '../stream/tracer.js';
 
 /** Takes the streams of the remote. */
 export interface Incoming {
@@ -17,6 +18,8 @@ export interface AnswerHost extends StreamHost {
   readonly isClosed: boolean;
   /** Refuses every stream until `serving` replaces it. */
   incoming: Incoming;
+  /** Follows the streams of the remote; `null` for none. */
+  readonly tracer: Tracer | null;
   /** Closes the peer, because the hello was refused. */
   rejectHello(): void;
 }

@@ -69,13 +69,22 @@ export class IncomingStreams implements Incoming {
     }
     if (!this.host.hooks.incomingHeaders.empty) this.host.hooks.arrived(stream.headers, stream.facade);
     if (this.#helloAcceptor?.isAnswered === false) this.#helloAcceptor.receive(live, stream);
-    else this.#offer(live, stream);
+    else this.#answer(live, stream);
   }
 
   /** Called when the peer has ended. */
   complete(): void {
     this.#helloAcceptor?.stop();
     for (const subscriber of this.#subscribers) completeGuarded('a subscriber of streams$', subscriber);
+  }
+
+  #answer(live: LiveStream, stream: StreamCore): void {
+    const { tracer } = this.host;
+    if (tracer === null) this.#offer(live, stream);
+    else
+      tracer.answering(stream, () => {
+        this.#offer(live, stream);
+      });
   }
 
   #offer(live: LiveStream, stream: StreamCore): void {

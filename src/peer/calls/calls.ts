@@ -17,6 +17,7 @@ import type { Retry } from './safe-retry.js';
 import { OpenObservable } from './open-observable.js';
 import { disclaim } from '../stream/disclaimed.js';
 import { encodedOpen, openFrame } from '../stream/sendable.js';
+import { valueOf } from '../stream/shared-payload.js';
 import type { Stream } from '../stream/stream.js';
 import { StreamCore } from '../stream/stream-core.js';
 import type { OpenQueue } from '../stream/open-queue.js';
@@ -57,6 +58,7 @@ export class Calls {
     const encoded = encodedOpen(core, value);
     const frame = openFrame(core, value, encoded, this.#headers(value, encoded, options), intent !== 'continue', null);
     const stream = signal?.aborted === true ? this.#unplaced(frame) : this.#place(frame, intent === 'notify');
+    core.tracer?.called(stream);
     if (signal !== undefined) stream.cancelWith(signal);
     stream.limit(timeoutMs);
     if (!core.hooks.calls.empty) core.hooks.called(stream.facade, intent === 'notify');
@@ -139,10 +141,11 @@ export class Calls {
   }
 
   #headers(value: unknown, encoded: Message | null, { headers }: OpenOptions): Readonly<Metadata> | null {
-    const { hooks, codec } = this.core;
-    if (headers === undefined && hooks.open.empty) return null;
+    const { hooks, codec, tracer } = this.core;
+    if (headers === undefined && hooks.open.empty && tracer === null) return null;
     const copy = copyMetadata(headers);
     if (!hooks.open.empty) hooks.opening(copy, encoded === null ? value : readOnly(value, encoded, codec));
+    tracer?.calling(copy, valueOf(value));
     return freezeMetadata(copy, codec);
   }
 

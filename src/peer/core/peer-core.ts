@@ -27,6 +27,7 @@ import type { AnswerHost, Incoming } from '../answers/answer-host.js';
 import { REFUSE_ALL } from '../answers/refuse-all.js';
 import { AbortSignals } from '../stream/abort-signals.js';
 import type { StreamHost } from '../stream/stream-host.js';
+import type { Tracer } from '../stream/tracer.js';
 import type { SocketSource } from './socket-source.js';
 import { isOver, StatusTracker } from '../base/status.js';
 import type { PeerStatus } from '../base/status.js';
@@ -55,6 +56,8 @@ export class PeerCore implements SessionOwner, AnswerHost {
   readonly status = new StatusTracker();
   /** The last round trip of a ping, in ms; `null` before the first. */
   rttMs: number | null = null;
+  /** Follows the streams; `null` for none. */
+  tracer: Tracer | null = null;
   readonly tally = new Tally();
   /** The share of limits together with other connections; `null` for none. */
   share: Share | null = null;

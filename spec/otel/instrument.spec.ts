@@ -1,0 +1,237 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { context, propagation, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
+import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
+import { CompositePropagator, W3CBaggagePropagator, W3CTraceContextPropagator } from '@opentelemetry/core';
+import { AggregationTemporality, InMemoryMetricExporter, MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
+import type { DataPoint } from '@opentelemetry/sdk-metrics';
+import { AlwaysOffSampler, BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
+import type { ReadableSpan } from '@opentelemetry/sdk-trace-base';
+import { concat, firstValueFrom, NEVER, of, Subject, take, throwError } from 'rxjs';
+import { ResetCode, respond } from '../../src/index.js';
+import type { Peer, StreamHandler } from '../../src/index.js';
+import { instrument } from '../../src/otel.js';
+import type { InstrumentOptions } from '../../src/otel.js';
+import type { Pair, PairOptions } from '../../src/testing.js';
+import { createPair } from '../support/peer/tracked.js';
+
+const spans = new InMemorySpanExporter();
+const tracerProvider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(spans)] });
+const METHODS = ['sum', 'ticks', 'fail', 'refuse', 'late', 'hang'];
+
+let metricsExporter: InMemoryMetricExporter;
+let meterProvider: MeterProvider;
+
+beforeAll(() => {
+  context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
+  propagation.setGlobalPropagator(new CompositePropagator({ propagators: [new W3CTraceContextPropagator(), new W3CBaggagePropagator()] }));
+});
+
+beforeEach(() => {
+  spans.reset();
+  metricsExporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
+  meterProvider = new MeterProvider({ readers: [new PeriodicExportingMetricReader({ exporter: metricsExporter })] });
+});
+
+afterEach(() => meterProvider.shutdown());
+
+afterAll(() => {
+  context.disable();
+  propagation.disable();
+});
+
+/** Answers by the name of the operation. */
+const handler: StreamHandler = async ({ op }: { op: string }, stream) => {
+  if (op === 'fail') throw new Error('no such seat');
+  if (op === 'refuse') stream.reset(ResetCode.REFUSED, 'full');
+  else if (op === 'ticks') await stream.sendAll(concat(of(1), NEVER));
+  else if (op === 'hang') await stream.closed;
+  else await stream.reply(op);
+};
+
+/** A pair with one instrumentation of each side. */
+function traced({
+  onStream = handler,
+  ...options
+}: PairOptions & InstrumentOptions & { readonly onStream?: StreamHandler | null } = {}): Pair {
+  const { methods = METHODS, attributes, ...pairOptions } = options;
+  const pair = createPair({ ...pairOptions, acceptor: { onStream: onStream ?? undefined, onError: () => undefined } });
+  for (const peer of [pair.dialer, pair.acceptor]) instrument(peer, { tracerProvider, meterProvider, methods, attributes });
+  return pair;
+}
+
+const ended = (kind: SpanKind): ReadableSpan[] => spans.getFinishedSpans().filter((span) => span.kind === kind);
+const outcome = ({ attributes, status }: ReadableSpan) => [attributes['rpc.status_code'], status.code === SpanStatusCode.ERROR];
+
+async function measured(name: string): Promise<readonly DataPoint<unknown>[]> {
+  await meterProvider.forceFlush();
+  const scopes = metricsExporter.getMetrics().at(-1)?.scopeMetrics ?? [];
+  const found = scopes.flatMap(({ metrics }) => metrics).filter(({ descriptor }) => descriptor.name === name);
+  return found.flatMap(({ dataPoints }) => dataPoints as DataPoint<unknown>[]);
+}
+
+describe('instrument', () => {
+  it('A call has a client span and, below it, a server span, by the names of the conventions', async () => {
+    const { dialer } = traced({ attributes: { 'server.address': 'example.org' } });
+    await dialer.request({ op: 'sum' });
+    const [[client], [server]] = [ended(SpanKind.CLIENT), ended(SpanKind.SERVER)];
+    const attributes = { 'rpc.system.name': 'rxmux', 'rpc.method': 'sum', 'rpc.status_code': 'OK', 'server.address': 'example.org' };
+    expect([client?.name, client?.attributes, client?.status.code]).toEqual(['sum', attributes, SpanStatusCode.UNSET]);
+    expect([server?.name, server?.attributes, server?.status.code]).toEqual(['sum', attributes, SpanStatusCode.UNSET]);
+    expect(server?.parentSpanContext?.spanId).toBe(client?.spanContext().spanId);
+    expect(server?.spanContext().traceId).toBe(client?.spanContext().traceId);
+  });
+
+  it('A client span is a child of the active span, and baggage reaches the handler', async () => {
+    const seen: unknown[] = [];
+    const { dialer } = traced({
+      onStream: (_, stream) => {
+        seen.push(propagation.getActiveBaggage()?.getEntry('user')?.value);
+        void stream.reply(1);
+      },
+    });
+    const parent = tracerProvider.getTracer('app').startSpan('page');
+    const baggage = propagation.createBaggage({ user: { value: 'ada' } });
+    await context.with(propagation.setBaggage(trace.setSpan(context.active(), parent), baggage), () => dialer.request({ op: 'sum' }));
+    parent.end();
+    expect([ended(SpanKind.CLIENT)[0]?.parentSpanContext?.spanId, seen]).toEqual([parent.spanContext().spanId, ['ada']]);
+  });
+
+  it.each<[title: string, answer: (peer: Peer, work: () => Promise<void>) => void]>([
+    ['a handler', (peer, work) => peer.onStream(async (_, stream) => work().then(() => stream.reply(1)))],
+    ['an operator', (peer, work) => peer.streams$.pipe(respond(async () => (await work(), 1))).subscribe()],
+  ])('The work of %s runs within the span, also after awaits', async (_, answer) => {
+    const { dialer, acceptor } = traced({ onStream: null });
+    answer(acceptor, async () => {
+      await pause(1);
+      tracerProvider.getTracer('app').startSpan('query').end();
+    });
+    await dialer.request({ op: 'sum' });
+    const query = spans.getFinishedSpans().find(({ name }) => name === 'query');
+    expect(query?.parentSpanContext?.spanId).toBe(ended(SpanKind.SERVER)[0]?.spanContext().spanId);
+  });
+
+  it.each<[title: string, use: (pair: Pair) => Promise<unknown>, client: unknown[], server: unknown[]]>([
+    ['answered', ({ dialer }) => dialer.request({ op: 'sum' }), ['OK', false], ['OK', false]],
+    ['failed by its handler', ({ dialer }) => dialer.request({ op: 'fail' }), ['APPLICATION_ERROR', true], ['APPLICATION_ERROR', true]],
+    ['refused', ({ dialer }) => dialer.request({ op: 'refuse' }), ['REFUSED', true], ['REFUSED', false]],
+    ['cancelled', ({ dialer }) => firstValueFrom(dialer.open$({ op: 'ticks' }).pipe(take(1))), ['CANCEL', false], ['CANCEL', false]],
+    [
+      'too late',
+      ({ dialer }) => dialer.request({ op: 'hang' }, { timeoutMs: 5 }),
+      ['DEADLINE_EXCEEDED', true],
+      ['DEADLINE_EXCEEDED', false],
+    ],
+    [
+      'reset with an unknown code',
+      async ({ dialer }) => {
+        const stream = dialer.open({ op: 'hang' });
+        stream.reset(4_711);
+        await stream.closed;
+      },
+      ['4711', true],
+      ['OTHER', false],
+    ],
+    [
+      'lost',
+      async ({ dialer, acceptor, link }) => {
+        const arrived = firstValueFrom(acceptor.streams$);
+        const stream = dialer.open({ op: 'hang' });
+        await arrived;
+        link.cut();
+        await stream.closed;
+      },
+      ['CONNECTION_LOST', true],
+      ['CONNECTION_LOST', false],
+    ],
+  ])('A span ends once, with the cause of a stream that was %s', async (_, use, client, server) => {
+    const pair = traced();
+    await use(pair).catch(() => undefined);
+    await pair.dialer.close();
+    expect([ended(SpanKind.CLIENT).map(outcome), ended(SpanKind.SERVER).map(outcome)]).toEqual([[client], [server]]);
+  });
+
+  it('A notification has both spans', async () => {
+    const { dialer } = traced({ onStream: () => undefined });
+    dialer.notify({ op: 'sum' });
+    await dialer.close();
+    expect(spans.getFinishedSpans().map(outcome)).toEqual([
+      ['OK', false],
+      ['OK', false],
+    ]);
+  });
+
+  it('A call that fails before it has a stream ends its span at the next call', async () => {
+    const { dialer } = traced({ dialer: { limits: { maxQueuedBytes: 1 } } });
+    const big = 'x'.repeat(70_000);
+    await dialer.request({ op: 'sum' }, { headers: { big } }).catch(() => undefined);
+    await dialer.request({ op: 'sum' });
+    expect(ended(SpanKind.CLIENT).map(outcome)).toEqual([
+      ['NOT_OPENED', true],
+      ['OK', false],
+    ]);
+  });
+
+  it.each<[side: string, methods: readonly string[] | undefined, kind: SpanKind, expected: unknown[]]>([
+    ['client', undefined, SpanKind.CLIENT, ['late', 'late', undefined]],
+    ['server', undefined, SpanKind.SERVER, ['rxmux', '_OTHER', 'late']],
+    ['client', ['sum'], SpanKind.CLIENT, ['rxmux', '_OTHER', 'late']],
+    ['server', ['late'], SpanKind.SERVER, ['late', 'late', undefined]],
+  ])('The %s of methods %j names a span by known methods alone', async (_, methods, kind, expected) => {
+    const pair = createPair({ acceptor: { onStream: handler } });
+    for (const peer of [pair.dialer, pair.acceptor]) instrument(peer, { tracerProvider, meterProvider, methods });
+    await pair.dialer.request({ op: 'late' });
+    const span = ended(kind)[0];
+    expect([span?.name, span?.attributes['rpc.method'], span?.attributes['rpc.method_original']]).toEqual(expected);
+  });
+
+  it('Metrics count durations, open streams, resets and what waits', async () => {
+    const { dialer, link } = traced();
+    await dialer.request({ op: 'sum' });
+    await dialer.request({ op: 'fail' }).catch(() => undefined);
+    await dialer.ping();
+    const failed = {
+      'rpc.system.name': 'rxmux',
+      'rpc.method': 'fail',
+      'rpc.status_code': 'APPLICATION_ERROR',
+      'error.type': 'APPLICATION_ERROR',
+    };
+    for (const side of ['client', 'server'])
+      expect((await measured(`rpc.${side}.call.duration`)).map(({ attributes }) => attributes)).toContainEqual(failed);
+    expect((await measured('rxmux.streams.reset')).map(({ attributes, value }) => [attributes, value])).toEqual([[failed, 2]]);
+    expect((await measured('rxmux.streams.open')).map(({ value }) => value)).toEqual([0, 0]);
+    expect((await measured('rxmux.queue.size')).map(({ value }) => value)).toEqual([0]);
+    expect(await measured('rxmux.round_trip.duration')).toHaveLength(1);
+    link.cut();
+  });
+
+  it('The peers of a server are traced until the instrumentation ends', async () => {
+    const peers$ = new Subject<Peer>();
+    const stop = instrument({ peers$ }, { tracerProvider, meterProvider, methods: METHODS });
+    const { dialer, acceptor } = createPair({ acceptor: { onStream: handler } });
+    peers$.next(acceptor);
+    await dialer.request({ op: 'sum' });
+    stop();
+    await dialer.request({ op: 'sum' });
+    expect(spans.getFinishedSpans()).toHaveLength(1);
+    expect(peers$.observed).toBe(false);
+  });
+
+  it('A sampler that samples nothing, and no SDK at all, leave every call as it is', async () => {
+    const silent = new BasicTracerProvider({ sampler: new AlwaysOffSampler(), spanProcessors: [new SimpleSpanProcessor(spans)] });
+    for (const options of [{ tracerProvider: silent }, {}]) {
+      const { dialer, acceptor } = createPair({ acceptor: { onStream: handler, onError: () => undefined } });
+      for (const peer of [dialer, acceptor]) instrument(peer, options);
+      expect(await dialer.request({ op: 'sum' })).toBe('sum');
+      await expect(dialer.request({ op: 'fail' })).rejects.toThrow('no such seat');
+    }
+    expect(spans.getFinishedSpans()).toEqual([]);
+  });
+
+  it.each([
+    ['another source', {}, {}],
+    ['bad options', { peers$: throwError(() => new Error()) }, null],
+  ])('An instrumentation refuses %s', (_, source, options) => {
+    expect(() => instrument(source as Peer, options as InstrumentOptions)).toThrow(TypeError);
+  });
+});

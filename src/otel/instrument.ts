@@ -1,0 +1,52 @@
+import { Subscription } from 'rxjs';
+import type { Remove } from '../peer/base/hooks.js';
+import { Peer } from '../peer/peer.js';
+import { peersOf } from '../peer/peers-source.js';
+import type { PeersSource } from '../peer/peers-source.js';
+import { checkObject } from '../wire/check.js';
+import { Instruments } from './instruments.js';
+import type { InstrumentOptions } from './instruments.js';
+import { SpanTracer } from './span-tracer.js';
+
+/**
+ * Traces and measures a peer, or a server's peers, with OpenTelemetry. Each stream has a client span at the side that opened it, and a
+ * server span at the other side. Names follow the semantic conventions 1.45. The context travels in the headers of the open. A
+ * handler runs within the context of its span.
+ *
+ * A peer has one instrumentation: another one replaces it for later streams. Hellos have no span.
+ *
+ * @returns a function that ends it; spans of open streams end with their streams
+ * @throws TypeError for a bad option, and unless `source` is a peer or a server
+ *
+ * @example
+ * ```ts
+ * const server = serve({ port: 8080, handler });
+ * instrument(server, { methods: Object.keys(api) });
+ * // a span 'square' for each request, with rpc.status_code 'OK'
+ * ```
+ */
+export function instrument(source: Peer | PeersSource, options: InstrumentOptions = {}): Remove {
+  const instruments = new Instruments(checkObject('options', options));
+  const instrumented = new Subscription();
+  instrumented.add(
+    peersOf('instrument', source).subscribe((peer) => {
+      instrumented.add(attach(peer, instruments));
+    }),
+  );
+  return () => {
+    instrumented.unsubscribe();
+  };
+}
+
+function attach(peer: Peer, instruments: Instruments): Subscription {
+  const core = Peer.core(peer);
+  if (core === null) throw new TypeError('instrument: expected a Peer of this copy of rxmux, got one of another copy');
+  const tracer = new SpanTracer(instruments, core.options.label);
+  core.tracer = tracer;
+  const watching = instruments.watch(peer);
+  watching.add(() => {
+    tracer.close();
+    if (core.tracer === tracer) core.tracer = null;
+  });
+  return watching;
+}

@@ -1,0 +1,113 @@
+import { metrics, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
+import type { Attributes, Context, MeterProvider, Span, TracerProvider } from '@opentelemetry/api';
+import type { Subscription } from 'rxjs';
+import type { CloseCause } from '../session/base/close-cause.js';
+import type { Peer } from '../peer/peer.js';
+import { VERSION } from '../version.js';
+import { statusOf } from './status.js';
+import type { SpanSide } from './status.js';
+
+const SYSTEM = 'rxmux';
+/** The name of a method that is not known. */
+const OTHER = '_OTHER';
+/** The buckets that the conventions advise for durations, in seconds. */
+const SECONDS = {
+  unit: 's',
+  advice: { explicitBucketBoundaries: [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10] },
+};
+const KINDS = { client: SpanKind.CLIENT, server: SpanKind.SERVER } as const;
+
+/** Options of `instrument`. */
+export interface InstrumentOptions {
+  /** Makes the spans. Default the global provider. */
+  readonly tracerProvider?: TracerProvider | undefined;
+  /** Makes the metrics. Default the global provider. */
+  readonly meterProvider?: MeterProvider | undefined;
+  /**
+   * The names of methods, such as `Object.keys(api)` of a contract. Any other name is `_OTHER`. Default: a client takes the label of its
+   * stream, and a server, whose clients choose the label, none.
+   */
+  readonly methods?: Iterable<string> | undefined;
+  /** Attributes of every span and measurement, such as `server.address`. Default none. */
+  readonly attributes?: Attributes | undefined;
+}
+
+/** A stream with its span. */
+export interface TracedCall {
+  readonly side: SpanSide;
+  readonly span: Span;
+  /** The context that has the span. */
+  readonly context: Context;
+  readonly began: number;
+  readonly attributes: Attributes;
+}
+
+/** Makes the spans and the metrics of all peers of an instrumentation. */
+export class Instruments {
+  readonly #methods: ReadonlySet<string> | null;
+  readonly #tracer;
+  readonly #durations;
+  readonly #open;
+  readonly #resets;
+  readonly #roundTrips;
+  readonly #peers = new Set<Peer>();
+
+  constructor(private readonly options: InstrumentOptions) {
+    this.#methods = options.methods === undefined ? null : new Set(options.methods);
+    this.#tracer = (options.tracerProvider ?? trace).getTracer(SYSTEM, VERSION);
+    const meter = (options.meterProvider ?? metrics).getMeter(SYSTEM, VERSION);
+    this.#durations = {
+      client: meter.createHistogram('rpc.client.call.duration', SECONDS),
+      server: meter.createHistogram('rpc.server.call.duration', SECONDS),
+    };
+    this.#open = meter.createUpDownCounter('rxmux.streams.open', { unit: '{stream}' });
+    this.#resets = meter.createCounter('rxmux.streams.reset', { unit: '{stream}' });
+    this.#roundTrips = meter.createHistogram('rxmux.round_trip.duration', SECONDS);
+    meter.createObservableUpDownCounter('rxmux.queue.size', { unit: 'By' }).addCallback((result) => {
+      let bytes = 0;
+      for (const peer of this.#peers) bytes += peer.bufferedAmount;
+      result.observe(bytes, options.attributes);
+    });
+  }
+
+  /** Measures the queue and the round trips of a peer, until the returned subscription ends, or the peer. */
+  watch(peer: Peer): Subscription {
+    this.#peers.add(peer);
+    const watching = peer.rtt$.subscribe((ms) => {
+      this.#roundTrips.record(ms / 1000, this.options.attributes);
+    });
+    watching.add(() => this.#peers.delete(peer));
+    return watching;
+  }
+
+  /** Begins the span of a stream. `label` names the stream, and may be empty. */
+  begin(side: SpanSide, label: string, parent: Context): TracedCall {
+    const method = this.#methodOf(side, label);
+    const attributes: Attributes = { ...this.options.attributes, 'rpc.system.name': SYSTEM, 'rpc.method': method };
+    const original = method === OTHER && label !== '' ? { ...attributes, 'rpc.method_original': label } : attributes;
+    const name = method === OTHER ? SYSTEM : method;
+    const span = this.#tracer.startSpan(name, { kind: KINDS[side], attributes: original }, parent);
+    this.#open.add(1, attributes);
+    return { side, span, context: trace.setSpan(parent, span), began: performance.now(), attributes };
+  }
+
+  /** Ends a span because its stream has ended. `null` is a call that failed before it had a stream. */
+  end({ side, span, began, attributes }: TracedCall, cause: CloseCause | null): void {
+    const { code, isError, reason } = cause === null ? NEVER_OPENED : statusOf(cause, side);
+    const outcome: Attributes = isError ? { 'rpc.status_code': code, 'error.type': code } : { 'rpc.status_code': code };
+    span.setAttributes(outcome);
+    if (isError) span.setStatus(reason === '' ? { code: SpanStatusCode.ERROR } : { code: SpanStatusCode.ERROR, message: reason });
+    span.end();
+    const measured = { ...attributes, ...outcome };
+    this.#durations[side].record((performance.now() - began) / 1000, measured);
+    this.#open.add(-1, attributes);
+    if (cause?.how === 'reset' && code !== 'OK') this.#resets.add(1, measured);
+  }
+
+  #methodOf(side: SpanSide, label: string): string {
+    const isKnown = this.#methods === null ? side === 'client' && label !== '' : this.#methods.has(label);
+    return isKnown ? label : OTHER;
+  }
+}
+
+const NEVER_OPENED = { code: 'NOT_OPENED', isError: true, reason: '' } as const;
