@@ -10,7 +10,7 @@ import { explain } from './nats-error.js';
 /**
  * Makes a bus over subjects of NATS, without JetStream: each value at most once. Values are JSON.
  *
- * `send` rejects, and a channel errors, with {@link BrokerError}. While NATS is away, channels stay open and values are lost.
+ * `send` rejects, and a channel errors, with a `BrokerError`. While NATS is away, channels stay open and values are lost.
  *
  * @param nc connected already, with `maxReconnectAttempts: -1`
  * @param prefix begins every subject. Default `'rxmux'`

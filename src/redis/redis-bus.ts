@@ -9,7 +9,7 @@ import { explain } from './redis-error.js';
 /**
  * Makes a bus over channels of Redis: each value at most once. Values are JSON. The bus has one more connection while a channel is open.
  *
- * `send` rejects, and a channel errors, with {@link BrokerError}. While Redis is away, channels stay open and values are lost.
+ * `send` rejects, and a channel errors, with a `BrokerError`. While Redis is away, channels stay open and values are lost.
  *
  * @param client connected already
  * @param prefix begins every channel. Default `'rxmux:'`

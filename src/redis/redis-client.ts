@@ -2,15 +2,25 @@ import { Observable, share } from 'rxjs';
 
 /** A client of the package `redis`, from version 5 on, as far as topics use it. */
 export interface RedisClient {
+  /** Whether the program has not closed the client. */
   readonly isOpen: boolean;
+  /** Whether the client is connected. */
   readonly isReady: boolean;
+  /** Sends a command. Rejects with the error of the server, or when the connection is lost. */
   sendCommand(args: string[], options?: { readonly typeMapping?: object }): Promise<unknown>;
+  /** Makes a client with the same options, not connected yet. */
   duplicate(): RedisClient;
+  /** Connects the client. Resolves once it is connected. */
   connect(): Promise<unknown>;
+  /** Closes the client at once. Its commands reject. */
   destroy(): void;
+  /** Adds a listener of errors, or of the end of the client. */
   on(event: 'error' | 'end', listener: (error: unknown) => void): unknown;
+  /** Removes a listener of the end. */
   off(event: 'end', listener: () => void): unknown;
+  /** Listens to a channel. The client subscribes again after it has reconnected. */
   subscribe(channel: string, listener: (message: string) => void): Promise<unknown>;
+  /** Stops listening to a channel. */
   unsubscribe(channel: string): Promise<unknown>;
 }
 

@@ -18,7 +18,7 @@ export interface RedisLogOptions {
  * Values are JSON. The same `key` within two minutes is one message. An empty stream gets one first message without a value. A cursor is
  * lost once the stream no longer has its message.
  *
- * Subscribers wait while the broker is away. `publish` rejects, and subscribers error, with {@link BrokerError}.
+ * Subscribers wait while the broker is away. `publish` rejects, and subscribers error, with a `BrokerError`.
  *
  * @param client connected already
  * @throws TypeError unless `stream` is a text, and `keep` an integer of at least 1

@@ -17,7 +17,7 @@ export type BrokerErrorCode = 'BROKER_AWAY' | 'BROKER_MISSING' | 'BROKER_FORBIDD
  * ```ts
  * try { await log.publish('hello'); }
  * catch (error) { if (error instanceof BrokerError && error.code === 'BROKER_FULL') console.log(error.message); }
- * // topic 'topics.chat': the broker has no room: maximum bytes exceeded
+ * // topic 'topics.chat' of stream 'TOPICS': NATS has no room: maximum bytes exceeded
  * ```
  */
 export class BrokerError extends Error {
