@@ -3,6 +3,7 @@ import type { TextMapGetter } from '@opentelemetry/api';
 import { labelled } from '../peer/base/label.js';
 import type { Label } from '../peer/base/label.js';
 import type { StreamCore } from '../peer/stream/stream-core.js';
+import { extrasOf } from '../peer/stream/stream-extras.js';
 import type { Tracer } from '../peer/stream/tracer.js';
 import type { Metadata } from '../wire/frame.js';
 import type { Instruments, TracedCall } from './instruments.js';
@@ -56,7 +57,7 @@ export class SpanTracer implements Tracer {
   #follow(stream: StreamCore, call: TracedCall): void {
     if (stream.cause !== null) this.instruments.end(call, stream.cause);
     else
-      stream.extras.whenGone((cause) => {
+      extrasOf(stream).whenGone((cause) => {
         this.instruments.end(call, cause);
       });
   }
