@@ -25,7 +25,7 @@ for (const [index, step] of STEPS.entries()) {
   }, LONGEST_STEP_MS);
   await step.run(peer, terminal);
   clearTimeout(watchdog);
-  terminal.held();
+  terminal.held(step.checked, step.file);
 }
 terminal.heading(`all ${STEPS.length} steps held under ${peer.codec.name}, in ${seconds(performance.now() - begun)}`);
 

@@ -1,8 +1,9 @@
 // Shows every kind of call over a real socket between two processes: this one serves, and starts the one that dials.
 // Its exit status is 0 only if every check passed.
 //
-//   npm run demo
-//   npm run demo -- --codec msgpack
+//   npm run demo                      also serves the inspector, until Ctrl-C.
+//   npm run demo -- --once            ends by itself, as it does without a terminal.
+//   npm run demo -- --codec msgpack   uses the other codec.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -18,8 +19,8 @@ const LONGEST_RUN_MS = 120_000;
 
 process.on('uncaughtException', fail);
 
-// `--once` changes nothing: every run shows everything once and ends.
-const { values } = parseArgs({ options: { codec: { type: 'string', default: 'json' }, once: { type: 'boolean' } } });
+const { values } = parseArgs({ options: { codec: { type: 'string', default: 'json' }, once: { type: 'boolean', default: false } } });
+const staysOpen = process.stdout.isTTY && !values.once;
 const answers = Object.fromEntries(STEPS.flatMap((step) => Object.entries(step.answers)));
 
 const server = serve({
@@ -33,6 +34,9 @@ const server = serve({
 const address = await server.listening;
 if (typeof address === 'string') throw new TypeError(`expected a port to listen on, got ${address}`);
 
+const inspector = staysOpen ? await (await import('./inspector.js')).serveInspector(server) : null;
+if (inspector !== null) console.log(`\n  watch it live: ${inspector.url}\n`);
+
 const program = fileURLToPath(new URL('dialer.js', import.meta.url));
 const dialer = spawn(process.execPath, [program, `ws://127.0.0.1:${address.port}`, values.codec], { stdio: 'inherit' });
 const watchdog = setTimeout(() => {
@@ -43,6 +47,11 @@ const [status, signal] = (await once(dialer, 'exit')) as [number, null] | [null,
 clearTimeout(watchdog);
 if (status === null) throw new Error(`${signal} ended the process that dials`);
 process.exitCode = status;
+if (inspector !== null) {
+  console.log(`\n  the inspector shows this run at ${inspector.url} until Ctrl-C`);
+  await once(process, 'SIGINT');
+  await inspector.close();
+}
 await server.close();
 
 function fail(error: Error): never {

@@ -33,8 +33,9 @@ export class Terminal {
     this.output.write(isTTY ? `\r\x1b[K${line}` : `${line}\n`);
   }
 
-  held(): void {
-    this.line(styleText('green', '✓ held'));
+  held(checked: string, file: string): void {
+    this.line(`${styleText('green', '✓ checked:')} ${checked}`);
+    this.line(styleText('dim', `  code: examples/demo/${file}`));
   }
 
   failed(text: string): void {

@@ -22,6 +22,8 @@ let report: Report = { produced: 0, running: false, code: null };
 /** Unsubscribing here stops the work there. */
 export const cancel: Step = {
   title: `take(${TAKEN}) stops the server's producer`,
+  file: 'steps/cancel.ts',
+  checked: 'the producer has stopped with CANCEL, and produces nothing more',
 
   answers: {
     async ticks(_job, stream) {

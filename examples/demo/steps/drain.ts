@@ -11,6 +11,8 @@ const DRAIN_MS = 10 * WORK_MS;
 /** A server that closes finishes its running streams, and accepts no new ones. */
 export const drain: Step = {
   title: 'the server closes and finishes its running streams',
+  file: 'steps/drain.ts',
+  checked: 'the work under way ends, new work is refused, and the socket closes cleanly with 1000',
 
   answers: {
     async work({ ms }: { readonly ms: number }, stream) {

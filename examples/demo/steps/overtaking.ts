@@ -17,6 +17,8 @@ const LEAST_OVERTAKING = 5;
 /** One payload of 64 MiB, cut into slices. Other streams send between the slices. */
 export const overtaking: Step = {
   title: `small requests overtake ${size(CARGO_BYTES)}`,
+  file: 'steps/overtaking.ts',
+  checked: `the cargo arrives as it was sent, and at least ${LEAST_OVERTAKING} small answers come before its own`,
 
   answers: {
     cargo({ cargo }: { readonly cargo: string | Uint8Array }, stream) {
@@ -43,6 +45,7 @@ export const overtaking: Step = {
     const ms = performance.now() - begun;
     terminal.line(`${size(CARGO_BYTES)} arrived after ${seconds(ms)}, ${size((CARGO_BYTES / ms) * 1_000)}/s with encoding and decoding`);
     terminal.line(`meanwhile: ${racing.length} small requests, one after the other, waited ${spread(racing)}`);
+    terminal.line(`without multiplexing, a request sent with the cargo would have waited ${seconds(ms)} for it`);
     assert.ok(racing.length >= LEAST_OVERTAKING, `expected ${LEAST_OVERTAKING} answers before the cargo's, got ${racing.length}`);
   },
 };

@@ -8,6 +8,8 @@ interface News {
 /** Both ends open streams: a connected server can send its client requests. */
 export const push: Step = {
   title: 'the server pushes, and the dialer answers it',
+  file: 'steps/push.ts',
+  checked: 'the server has read the answer, on a stream with the even id 2',
 
   answers: {
     async subscribe({ name }: { readonly name: string }, stream) {

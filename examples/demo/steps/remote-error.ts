@@ -23,6 +23,8 @@ export function describeError(error: unknown): unknown {
 /** A handler that throws ends its own stream, and no other. */
 export const remoteError: Step = {
   title: `the server's error arrives with its facts`,
+  file: 'steps/remote-error.ts',
+  checked: 'the error has its name, its message and its facts, and the connection lives',
 
   answers: {
     order({ article }: { readonly article: string }) {

@@ -9,6 +9,8 @@ interface Sum {
 /** One request, one answer. */
 export const request: Step = {
   title: 'request and reply',
+  file: 'steps/request.ts',
+  checked: 'the sum is 5050, both times',
 
   answers: {
     sum({ numbers }: Sum, stream) {

@@ -20,6 +20,8 @@ const CHUNK_BYTES = 16 * 1024;
 /** The dialer sends as fast as the server reads. The trailers carry the hash, which is known only at the end. */
 export const upload: Step = {
   title: 'a file is uploaded in chunks, and its SHA-256 comes back in the trailers',
+  file: 'steps/upload.ts',
+  checked: 'the size and the SHA-256 in the trailers are those of the file',
 
   answers: {
     async upload(_job, stream: Stream<Chunk, Receipt>) {

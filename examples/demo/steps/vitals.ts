@@ -19,6 +19,8 @@ const EVERY_MS = 250;
 /** The server answers with an Observable, and sends each value as it comes. */
 export const vitals: Step = {
   title: `a stream of the server's own CPU and memory`,
+  file: 'steps/vitals.ts',
+  checked: 'each sample makes sense, and both processes have the same memory',
 
   answers: {
     vitals({ samples }: { readonly samples: number }, stream) {

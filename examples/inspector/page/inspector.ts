@@ -63,6 +63,11 @@ export class Inspector {
     return this.#payloads$.value;
   }
 
+  /** Whether the page watches a feed, and no recording. */
+  get isLive(): boolean {
+    return this.#subscription !== null;
+  }
+
   get now(): number {
     return this.diagram.now(performance.now());
   }
@@ -99,6 +104,7 @@ export class Inspector {
   /** Shows a recording in place of the feed. */
   load(text: string): void {
     this.#subscription?.unsubscribe();
+    this.#subscription = null;
     this.clear();
     try {
       this.diagram.load(text.split('\n').flatMap((line) => (line.trim() === '' ? [] : [readLine(line)])));

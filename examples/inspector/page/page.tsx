@@ -120,12 +120,12 @@ function Status({ inspector }: { readonly inspector: Inspector }) {
   return <p class={`status ${state}`}>{words}</p>;
 }
 
-function statusOf({ diagram, failure }: Inspector): { readonly state: string; readonly words: string } {
+function statusOf({ diagram, failure, isLive }: Inspector): { readonly state: string; readonly words: string } {
   if (failure !== '') return { state: 'failed', words: failure };
   const { peers, dropped, timeline } = diagram;
   const lost = dropped + timeline.forgotten > 0 ? [`${dropped + timeline.forgotten} frames left out`] : [];
   const [peer] = peers;
-  if (peer === undefined) return { state: '', words: timeline.count > 0 ? ['a recording', ...lost].join(' · ') : 'no peer yet' };
+  if (peer === undefined) return { state: '', words: [isLive ? 'no peer is connected' : 'a recording', ...lost].join(' · ') };
   if (peers.length > 1) return { state: 'open', words: [`${peers.length} peers`, ...lost].join(' · ') };
   const parts = [
     peer.state,
