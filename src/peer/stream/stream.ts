@@ -43,7 +43,7 @@ export class Stream<In = unknown, Out = unknown> extends LeanStream<In> implemen
 
   /** The peer of the stream. */
   get peer(): Peer {
-    return Stream.streamCore(this).host.peer as Peer;
+    return LeanStream.streamCore(this).host.peer as Peer;
   }
 
   /** Aborts when the stream ends, however it ends. Its reason is the error that ended the stream, if any. */
@@ -75,7 +75,7 @@ export class Stream<In = unknown, Out = unknown> extends LeanStream<In> implemen
    * ```
    */
   sendHeaders(headers?: MetadataInput): void {
-    outboxOf(Stream.streamCore(this)).sendHeaders(headers);
+    outboxOf(LeanStream.streamCore(this)).sendHeaders(headers);
   }
 
   /**
@@ -102,7 +102,7 @@ export class Stream<In = unknown, Out = unknown> extends LeanStream<In> implemen
   send(value: Out, options: SendOptions = {}): Promise<void> {
     checkValue(value);
     checkObject('options', options);
-    return outboxOf(Stream.streamCore(this)).send(value, options.headers);
+    return outboxOf(LeanStream.streamCore(this)).send(value, options.headers);
   }
 
   /**
@@ -135,7 +135,7 @@ export class Stream<In = unknown, Out = unknown> extends LeanStream<In> implemen
   sendAll(input: ObservableInput<Out> | Blob, options: FeedOptions = {}): Promise<void> {
     checkObject('options', options);
     checkOverflow(options.overflow);
-    return sendAll(Stream.streamCore(this), input, options);
+    return sendAll(LeanStream.streamCore(this), input, options);
   }
 
   /**
@@ -154,7 +154,7 @@ export class Stream<In = unknown, Out = unknown> extends LeanStream<In> implemen
    * ```
    */
   setTrailers(trailers: MetadataInput | (() => MetadataInput | null)): void {
-    outboxOf(Stream.streamCore(this)).setTrailers(trailers);
+    outboxOf(LeanStream.streamCore(this)).setTrailers(trailers);
   }
 
   /**
@@ -172,7 +172,7 @@ export class Stream<In = unknown, Out = unknown> extends LeanStream<In> implemen
    */
   reply(value?: Out, options: ReplyOptions = {}): Promise<void> {
     checkObject('options', options);
-    return outboxOf(Stream.streamCore(this)).sendLast(value, options.headers, options.trailers);
+    return outboxOf(LeanStream.streamCore(this)).sendLast(value, options.headers, options.trailers);
   }
 
   /**
@@ -189,11 +189,11 @@ export class Stream<In = unknown, Out = unknown> extends LeanStream<In> implemen
    */
   end(options: EndOptions = {}): Promise<void> {
     checkObject('options', options);
-    return outboxOf(Stream.streamCore(this)).sendLast(undefined, undefined, options.trailers);
+    return outboxOf(LeanStream.streamCore(this)).sendLast(undefined, undefined, options.trailers);
   }
 
   /** Reads one payload at a time. A `break` leaves the stream, like the last unsubscribe. */
   [Symbol.asyncIterator](): AsyncIterableIterator<In> {
-    return new StreamIterator<In>(Stream.streamCore(this));
+    return new StreamIterator<In>(LeanStream.streamCore(this));
   }
 }
