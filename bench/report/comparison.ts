@@ -1,7 +1,7 @@
 import { REFERENCE } from '../harness/adapter-names.js';
 import type { AdapterName } from '../harness/adapter-names.js';
 import { goalsMet, measuredGoalsTable } from './goals.js';
-import type { Point } from './plot.js';
+import type { Point } from './point.js';
 import type { Results } from './results.js';
 import { summarize } from './summary.js';
 import { figure, markdown } from './table.js';

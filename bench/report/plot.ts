@@ -1,13 +1,7 @@
 import { parse, View } from 'vega';
 import { compile } from 'vega-lite';
 import type { TopLevelSpec } from 'vega-lite';
-
-/** One point of a plot. In a dot plot, `x` names the figure and `y` is its value. */
-export interface Point {
-  readonly series: string;
-  readonly x: number | string;
-  readonly y: number;
-}
+import type { Point } from './point.js';
 
 export interface Plot {
   readonly title: string;
