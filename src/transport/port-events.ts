@@ -1,5 +1,4 @@
-import { Subscription } from 'rxjs';
-import { eventsOf } from './events.js';
+import { fromEvent, Subscription } from 'rxjs';
 
 /** The part of a MessagePort that `portSocket` uses. Ports of browsers, of `node:worker_threads`, and of Electron's main process have it. */
 export interface PortLike {
@@ -25,16 +24,16 @@ export function listenToPort(port: PortLike, { message, closed, leaving }: PortL
   const target = port as PortLike & EventTarget;
   const listening = new Subscription();
   listening.add(
-    eventsOf<MessageEvent>(target, 'message').subscribe(({ data }) => {
+    fromEvent<MessageEvent>(target, 'message').subscribe(({ data }) => {
       message(data);
     }),
   );
-  listening.add(eventsOf(target, 'close').subscribe(closed));
+  listening.add(fromEvent(target, 'close').subscribe(closed));
   // A message is missing, and the next one would take its place.
-  listening.add(eventsOf(target, 'messageerror').subscribe(closed));
+  listening.add(fromEvent(target, 'messageerror').subscribe(closed));
   if (typeof addEventListener === 'function')
     listening.add(
-      eventsOf<PageTransitionEvent>(globalThis, 'pagehide').subscribe(({ persisted }) => {
+      fromEvent<PageTransitionEvent>(globalThis, 'pagehide').subscribe(({ persisted }) => {
         if (!persisted) leaving();
       }),
     );
