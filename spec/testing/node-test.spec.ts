@@ -34,6 +34,8 @@ describe('rxmux/testing without jest', () => {
         define: format === 'cjs' ? { 'import.meta': 'undefined' } : {},
         // Loaded as in a user's program: the test covers the import of rxjs's internal files.
         packages: 'external',
+        // `sideEffects` of package.json names built files. Of the sources, one registers the codec.
+        ignoreAnnotations: true,
       });
       const { stdout } = await promisify(execFile)(process.execPath, ['--test-reporter=tap', outfile], {
         env: { ...process.env, NODE_PATH: join(__dirname, '../../node_modules') },
