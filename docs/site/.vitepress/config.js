@@ -51,11 +51,11 @@ const GROUPS = [
     items: [
       guide('Frameworks', 'frameworks'),
       guide('A lean page', 'lean'),
-      guide('A lean page', 'lean'),
       guide('Servers and proxies', 'servers'),
       guide('Topics', 'topics'),
       guide('Testing', 'testing'),
       guide('The inspector', 'inspector'),
+      guide('Observing', 'observing'),
       guide('The command', 'command'),
       page('Recipes', '/recipes'),
     ],
