@@ -5,6 +5,15 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { BuiltCommand } from './command.js';
 
+/** The part of a line of \`rxmux bench --json\` that the tests read. */
+interface BenchRun {
+  readonly requests: number;
+  readonly seconds: number;
+  readonly perSecond: number;
+  readonly flight: number;
+  readonly latencyMs: Readonly<Record<string, number>>;
+}
+
 let command: BuiltCommand;
 let url: string;
 const files = mkdtempSync(join(tmpdir(), 'rxmux-command-'));
@@ -98,6 +107,32 @@ describe('rxmux check --listen', () => {
   });
 });
 
+describe('rxmux bench', () => {
+  it('`rxmux bench` counts requests, and prints how long the answers took', async () => {
+    const { status, out } = await command.run(['bench', '--json', '--seconds', '0.2', '--flight', '4', url, '["check.echo",1]']);
+    expect(status).toBe(0);
+    const { requests, seconds, perSecond, flight, latencyMs } = JSON.parse(out) as BenchRun;
+    expect(flight).toBe(4);
+    expect(requests).toBeGreaterThan(4);
+    expect(perSecond / (requests / seconds)).toBeCloseTo(1, 1);
+    expect(Object.values(latencyMs)).toEqual([...Object.values(latencyMs)].sort((one, other) => one - other));
+  });
+
+  it('`rxmux bench` prints two lines for a person', async () => {
+    const { out } = await command.run(['bench', '--seconds', '0', '--flight', '1', url, '["check.echo",1]']);
+    expect(out).toMatch(/^1 requests in [\d.]+ s, 1 in flight: \d+ a second\nanswered after .* ms \(all\)\n$/);
+  });
+
+  it('`rxmux bench` exits with the status of the first request that fails', async () => {
+    expect(await command.run(['bench', url, '["file","none-such"]'])).toMatchObject({ status: 3, out: '' });
+  });
+
+  it('`rxmux bench` expects one request in flight or more', async () => {
+    const ended = await command.run(['bench', '--flight', '0', url]);
+    expect(ended).toMatchObject({ status: 2, err: expect.stringContaining('expected a whole number from 1 for --flight, got 0') });
+  });
+});
+
 describe('rxmux completion', () => {
   it.each([
     ['rxmux st', 'stream'],
@@ -109,10 +144,26 @@ describe('rxmux completion', () => {
     const script = `${out}\nCOMP_WORDS=(${words.join(' ')}); COMP_CWORD=${words.length - 1}; _rxmux; echo "\${COMPREPLY[*]}"`;
     expect(execFileSync('bash', ['-c', script]).toString().trim()).toBe(completed);
   });
+
+  it('The script of `rxmux completion fish` has a line for the commands, and one for each option', async () => {
+    const { out } = await command.run(['completion', 'fish']);
+    const [commands, ...options] = out.trim().split('\n');
+    expect(commands).toMatch(/^complete -c rxmux -n __fish_use_subcommand -f -a 'call stream .*'$/);
+    expect(options).toContain("complete -c rxmux -n '__fish_seen_subcommand_from stream' -l take");
+    expect(options).toContain("complete -c rxmux -n '__fish_seen_subcommand_from call' -s H");
+    expect(options.filter((line) => !/^complete -c rxmux -n '__fish_seen_subcommand_from [a-z]+' (-l [a-z]+|-s H)$/.test(line))).toEqual(
+      [],
+    );
+  });
+
+  it('`rxmux completion` expects a shell that it knows', async () => {
+    const ended = await command.run(['completion', 'csh']);
+    expect(ended).toMatchObject({ status: 2, err: expect.stringContaining('expected one of the shells bash, zsh, fish, got csh') });
+  });
 });
 
 describe('rxmux --help', () => {
-  it.each(['call', 'stream', 'push', 'upload', 'check', 'serve', 'tap', 'replay', 'completion'])(
+  it.each(['call', 'stream', 'push', 'upload', 'bench', 'check', 'serve', 'tap', 'replay', 'completion'])(
     '`rxmux %s --help` prints a page of lines that fit a terminal',
     async (name) => {
       const { status, out } = await command.run([name, '--help']);

@@ -6,33 +6,57 @@ export const help = `rxmux completion: prints a script that completes commands a
 USAGE
   rxmux completion SHELL
 
-SHELL is bash or zsh.
+SHELL is bash, zsh or fish.
 
 EXAMPLES
   source <(rxmux completion bash)
   rxmux completion zsh >> ~/.zshrc
+  rxmux completion fish > ~/.config/fish/completions/rxmux.fish
 `;
 
+/** The options of each command, by its name. */
+type Options = Readonly<Record<string, readonly string[]>>;
+
+const SCRIPTS: Readonly<Record<string, (options: Options) => string>> = {
+  bash: bashScript,
+  zsh: (options) => `autoload -U +X bashcompinit && bashcompinit\n${bashScript(options)}`,
+  fish: fishScript,
+};
+
 /** Runs `rxmux completion`. `pages` holds the help of each command, which lists its options. */
-export function run([shell]: readonly string[], pages: Readonly<Record<string, string>>): ExitStatus {
-  if (shell !== 'bash' && shell !== 'zsh')
-    throw new UsageError(`expected the shell bash or zsh, got ${shell === undefined ? 'none' : `'${shell}'`}`);
-  const cases = Object.entries(pages).map(([name, page]) => `    ${name}) words="${optionsOf(page).join(' ')}" ;;`);
-  process.stdout.write(`${shell === 'zsh' ? 'autoload -U +X bashcompinit && bashcompinit\n' : ''}_rxmux() {
-  local words="${Object.keys(pages).join(' ')}"
+export function run([shell = 'none']: readonly string[], pages: Readonly<Record<string, string>>): ExitStatus {
+  const script = Object.hasOwn(SCRIPTS, shell) ? SCRIPTS[shell] : undefined;
+  if (script === undefined) throw new UsageError(`expected one of the shells ${Object.keys(SCRIPTS).join(', ')}, got ${shell}`);
+  process.stdout.write(script(Object.fromEntries(Object.entries(pages).map(([name, page]) => [name, optionsOf(page)]))));
+  return Exit.OK;
+}
+
+function bashScript(options: Options): string {
+  const cases = Object.entries(options).map(([name, words]) => `    ${name}) words="${words.join(' ')}" ;;`);
+  return `_rxmux() {
+  local words="${Object.keys(options).join(' ')}"
   ((COMP_CWORD > 1)) && case "\${COMP_WORDS[1]}" in
 ${cases.join('\n')}
   esac
   COMPREPLY=($(compgen -W "$words" -- "\${COMP_WORDS[COMP_CWORD]}"))
 }
 complete -o default -F _rxmux rxmux
-`);
-  return Exit.OK;
+`;
 }
 
-/** The long options that a page of help lists. */
-function optionsOf(page: string): readonly string[] {
-  return [...new Set([...page.matchAll(/^ {2}(?:-\w, )?(--[a-z]+)/gm)].map(([, option = '']) => option)), '-H'].filter((option) =>
-    page.includes(option),
+function fishScript(options: Options): string {
+  const ofCommands = Object.entries(options).flatMap(([name, words]) =>
+    words.map(
+      (word) => `complete -c rxmux -n '__fish_seen_subcommand_from ${name}' ${word.replace(/^--/, '-l ').replace(/^-(?=\w$)/, '-s ')}`,
+    ),
   );
+  return `complete -c rxmux -n __fish_use_subcommand -f -a '${Object.keys(options).join(' ')}'
+${ofCommands.join('\n')}
+`;
+}
+
+/** The long options that a page of help lists, and the one that is mostly written short. */
+function optionsOf(page: string): readonly string[] {
+  const long = [...page.matchAll(/^ {2}(?:-\w, )?(--[a-z]+)/gm)].map(([, option = '']) => option);
+  return [...new Set(long), ...(page.includes('-H') ? ['-H'] : [])];
 }

@@ -18,6 +18,7 @@ const COMMANDS: Readonly<Record<string, Listed>> = {
   stream: { about: 'open a stream, and print each payload', load: () => import('./calls/stream.js') },
   push: { about: 'send a notification', load: () => import('./calls/push.js') },
   upload: { about: 'send a file, and print the answers', load: () => import('./calls/upload.js') },
+  bench: { about: 'repeat a request, and print how long the answers took', load: () => import('./calls/bench.js') },
   check: { about: 'check a server or a dialer from outside, over raw frames', load: () => import('./check/cli.js') },
   tap: { about: 'show or record the frames between dialers and a server', load: () => import('./tap/tap.js') },
   replay: { about: "send the dialer's frames of a recording again", load: () => import('./tap/replay.js') },

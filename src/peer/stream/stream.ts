@@ -48,17 +48,17 @@ export class Stream<In = unknown, Out = unknown> extends LeanStream<In> implemen
 
   /** Aborts when the stream ends, however it ends. Its reason is the error that ended the stream, if any. */
   get signal(): AbortSignal {
-    return extrasOf(Stream.streamCore(this)).signal;
+    return extrasOf(LeanStream.streamCore(this)).signal;
   }
 
   /** Emits {@link replyHeaders} when they come, and replays them to late subscribers. Completes without a value if the stream ends first. */
   get replyHeaders$(): Observable<Readonly<Metadata>> {
-    return extrasOf(Stream.streamCore(this)).replyHeaders$;
+    return extrasOf(LeanStream.streamCore(this)).replyHeaders$;
   }
 
   /** Resolves with the cause of the stream's end; never rejects. */
   get closed(): Promise<CloseCause> {
-    return extrasOf(Stream.streamCore(this)).closed;
+    return extrasOf(LeanStream.streamCore(this)).closed;
   }
 
   /**
