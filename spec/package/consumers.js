@@ -92,6 +92,36 @@ function checkStallingScheduler(directory) {
   check('peers in memory answer with rxjs 7.8.0', printed.trim().split(/\s+/).join() === '0,1,2');
 }
 
+/** By the provider of the user's program, from an ES module and from CommonJS. */
+function checkTracing(directory) {
+  const { devDependencies } = manifest;
+  install(
+    directory,
+    tarball,
+    ...['api', 'sdk-trace-base'].map((name) => `@opentelemetry/${name}@${devDependencies[`@opentelemetry/${name}`]}`),
+  );
+  const program = (load) => `(async () => {
+    const { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } = ${load}('@opentelemetry/sdk-trace-base');
+    const { instrument } = ${load}('rxmux/otel');
+    const { createPair } = ${load}('rxmux/testing');
+    const exporter = new InMemorySpanExporter();
+    const tracerProvider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
+    const { dialer, acceptor } = createPair();
+    for (const peer of [dialer, acceptor]) instrument(peer, { tracerProvider, methods: ['square'] });
+    acceptor.onStream(([, n], stream) => stream.reply(n * n));
+    await dialer.request(['square', 12]);
+    await dialer.close();
+    console.log(exporter.getFinishedSpans().map(({ name }) => name).join());
+  })()`;
+  for (const [kind, load] of [
+    ['module', 'await import'],
+    ['commonjs', 'require'],
+  ]) {
+    const printed = run(directory, process.execPath, `--input-type=${kind}`, '--eval', program(load));
+    check(`rxmux/otel traces both ends of a call (${kind})`, printed === 'square,square\n');
+  }
+}
+
 function checkCommand(directory) {
   const printed = run(directory, process.execPath, 'node_modules/.bin/rxmux', '--help');
   check('the command starts', printed.includes('rxmux COMMAND'));
@@ -345,6 +375,7 @@ try {
   checkOldestPeers(cjs);
   checkOldestReact(cjs);
   checkStallingScheduler(cjs);
+  checkTracing(cjs);
   await checkOneInstance(esm);
   await checkVite(esm);
   await checkJsdom(esm);
