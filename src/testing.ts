@@ -21,6 +21,7 @@ export type { Fault, Side } from './testing/memory-link.js';
 /* Recordings */
 export { replay } from './testing/replay.js';
 export type { Replay, ReplayOptions } from './testing/replay.js';
+export type { RecordedSide } from './inspect/script.js';
 
 /* Time */
 export { virtualTime } from './testing/virtual-time.js';

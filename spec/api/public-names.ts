@@ -124,7 +124,7 @@ export const PUBLIC_NAMES: Readonly<
   testing: {
     values: names('createPair createServer fakePeer frameMarbles peerFromMarbles printMarbles replay virtualTime'),
     types: names(
-      'ContractPair ContractPairOptions ContractRow FakeCall FakePeer FakePeerOptions Fault FaultScript FrameLetters Link LinkMessage MarblePeer Pair PairOptions Replay ReplayOptions Side TestServer TestServerOptions RowValue VirtualTime',
+      'ContractPair ContractPairOptions ContractRow FakeCall FakePeer FakePeerOptions Fault FaultScript FrameLetters Link LinkMessage MarblePeer Pair PairOptions RecordedSide Replay ReplayOptions Side TestServer TestServerOptions RowValue VirtualTime',
     ),
   },
 };

@@ -50,8 +50,7 @@ const observers = (what: string, call: Call, ways = OBSERVERS) =>
 const teardowns = (what: string, call: Call) =>
   ['rows', 'fail'].map((payload): Callback => ({
     where: `the teardown of what reads ${what} and gets ${payload === 'fail' ? 'an error' : 'an end'}`,
-    // rxjs drops an error within a completed operator, such as the one that joins answer and input.
-    ...(payload === 'rows' && what.endsWith('an input') ? {} : { throws: 'log' as const }),
+    throws: 'log',
     hang(scene, run) {
       let stream: Stream | null = null;
       const source$ = call(scene, payload, (opened) => (stream = scene.keep(opened)));
