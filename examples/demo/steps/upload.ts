@@ -21,7 +21,7 @@ const CHUNK_BYTES = 16 * 1024;
 export const upload: Step = {
   title: 'a file is uploaded in chunks, and its SHA-256 comes back in the trailers',
   file: 'steps/upload.ts',
-  checked: 'the size and the SHA-256 in the trailers are those of the file',
+  checked: 'the trailers have the size and the SHA-256 of the file',
 
   answers: {
     async upload(_job, stream: Stream<Chunk, Receipt>) {
