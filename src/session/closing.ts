@@ -1,10 +1,31 @@
 import { Subscription, timer } from 'rxjs';
 import { steadyNow } from '../transport/steady-clock.js';
+import type { Transport } from '../transport/transport.js';
 import { CloseCode } from '../wire/close-reason.js';
 import type { ConnectionFault } from '../wire/fault.js';
 import { ResetCode } from '../wire/reset-code.js';
 import { LONGEST_TIMER_MS } from '../wire/longest-timer.js';
-import type { Session } from './session.js';
+import type { AnswerHold } from './receive/answer-hold.js';
+import type { ReadBackpressure } from './receive/read-backpressure.js';
+import type { Scheduler } from './send/scheduler.js';
+import type { StreamTable } from './streams/stream-table.js';
+import type { Transit } from './watch/transit.js';
+import type { Watchdog } from './watch/watchdog.js';
+import type { ControlStream } from './control-stream.js';
+
+/** The parts of a session that its end uses. */
+export interface ClosingHost {
+  readonly transport: Pick<Transport, 'close'>;
+  readonly streams: Pick<StreamTable, 'size' | 'values'>;
+  readonly scheduler: Pick<Scheduler, 'add' | 'stop' | 'whenFlushed'>;
+  readonly reading: Pick<ReadBackpressure, 'resume' | 'readToEnd'>;
+  readonly hold: Pick<AnswerHold, 'resume' | 'stop'>;
+  readonly watchdog: Pick<Watchdog, 'watchClosing'>;
+  readonly transit: Pick<Transit, 'whenArrived'>;
+  readonly control: Pick<ControlStream, 'announceGoaway' | 'goaway'>;
+  /** The last open stream has ended, and the connection stays. */
+  idle(): void;
+}
 
 /** A remote that goes away with an error has so many ms to close the socket itself. */
 const ERROR_GOAWAY_MS = 1_000;
@@ -24,7 +45,7 @@ export class Closing {
   /** Text of the goaway and of the close frame. */
   #reason = '';
 
-  constructor(private readonly session: Session) {}
+  constructor(private readonly host: ClosingHost) {}
 
   /** Whether the connection has failed or ended. The session then drops later frames. */
   get isOver(): boolean {
@@ -38,43 +59,43 @@ export class Closing {
 
   /** Begins to close, or shortens the current drain. */
   drain(drainMs: number, code: ResetCode, reason: string): void {
-    const { session } = this;
+    const { host } = this;
     if (this.#phase === 'open') {
       this.#phase = 'draining';
       this.#reason = reason;
-      session.hold.resume();
-      session.reading.resume();
-      session.scheduler.add(session.control.announceGoaway(code, reason));
+      host.hold.resume();
+      host.reading.resume();
+      host.scheduler.add(host.control.announceGoaway(code, reason));
       this.#refuseUndispatched();
     }
     if (this.#phase !== 'draining') return;
-    this.#within(session.streams.size === 0 ? 0 : drainMs, () => {
+    this.#within(host.streams.size === 0 ? 0 : drainMs, () => {
       this.#finish();
     });
   }
 
   /** A stream has left the connection. A draining socket closes after its last stream. */
   streamReleased(): void {
-    if (this.session.streams.size > 0) return;
+    if (this.host.streams.size > 0) return;
     if (this.#phase === 'draining') this.#finish();
-    else if (this.#phase === 'open') this.session.owner.idle(this.session);
+    else if (this.#phase === 'open') this.host.idle();
   }
 
   /** Fails the connection: sends nothing more but a goaway that names the fault, and closes the socket. */
   fail(fault: ConnectionFault): void {
-    const { session } = this;
+    const { host } = this;
     if (this.#phase === 'closed') return;
     this.#abandon();
-    session.scheduler.stop(session.control.announceGoaway(fault.resetCode, fault.message));
-    session.transport.close(fault.closeCode, fault.message);
+    host.scheduler.stop(host.control.announceGoaway(fault.resetCode, fault.message));
+    host.transport.close(fault.closeCode, fault.message);
   }
 
   /** The remote goes away with an error, and has one second to close the socket itself. */
   expectRemoteClose(): void {
     this.#within(ERROR_GOAWAY_MS, () => {
       this.#abandon();
-      this.session.scheduler.stop(null);
-      this.session.transport.close(CloseCode.CLEAN, '');
+      this.host.scheduler.stop(null);
+      this.host.transport.close(CloseCode.CLEAN, '');
     });
   }
 
@@ -93,7 +114,7 @@ export class Closing {
 
   /** Refuses the remote's streams above the announced `last_stream`. No handler runs for them, so the remote may open them elsewhere. */
   #refuseUndispatched(): void {
-    const { streams, control } = this.session;
+    const { streams, control } = this.host;
     for (const stream of streams.values())
       if (!stream.local && control.goaway.refuses(stream.id)) stream.reset('library', ResetCode.REFUSED, 'this side is going away');
   }
@@ -109,18 +130,18 @@ export class Closing {
   }
 
   #finish(): void {
-    const { session } = this;
+    const { host } = this;
     this.#phase = 'flushing';
     this.#timer.unsubscribe();
-    for (const stream of session.streams.values()) stream.advance('seal');
-    session.hold.stop();
-    session.reading.readToEnd();
-    session.watchdog.watchClosing();
-    session.scheduler.whenFlushed(() => {
-      for (const stream of session.streams.values()) stream.reset('library', ResetCode.CANCEL, 'the connection is closing');
-      session.scheduler.whenFlushed(() => {
+    for (const stream of host.streams.values()) stream.advance('seal');
+    host.hold.stop();
+    host.reading.readToEnd();
+    host.watchdog.watchClosing();
+    host.scheduler.whenFlushed(() => {
+      for (const stream of host.streams.values()) stream.reset('library', ResetCode.CANCEL, 'the connection is closing');
+      host.scheduler.whenFlushed(() => {
         this.#phase = 'arriving';
-        session.transit.whenArrived(() => {
+        host.transit.whenArrived(() => {
           this.#shut();
         });
       });
@@ -131,13 +152,13 @@ export class Closing {
   #shut(): void {
     if (this.#phase !== 'arriving') return;
     this.#phase = 'shutting';
-    this.session.transport.close(CloseCode.CLEAN, this.#reason);
+    this.host.transport.close(CloseCode.CLEAN, this.#reason);
   }
 
   #abandon(): void {
     this.stop();
-    this.session.hold.stop();
-    this.session.reading.readToEnd();
-    this.session.watchdog.watchClosing();
+    this.host.hold.stop();
+    this.host.reading.readToEnd();
+    this.host.watchdog.watchClosing();
   }
 }

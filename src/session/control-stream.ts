@@ -1,6 +1,7 @@
 import type { Sink } from '../operators/route.js';
 import { steadyNow } from '../transport/steady-clock.js';
 import type { CloseReason } from '../wire/close-reason.js';
+import type { Codec } from '../wire/codec.js';
 import { ConnectionFault } from '../wire/fault.js';
 import type { ConnectionFrame, FrameOf } from '../wire/frame-types.js';
 import type { CompleteFrame } from '../wire/frame.js';
@@ -8,9 +9,28 @@ import { LazyMap } from '../wire/lazy.js';
 import { encodedLength } from '../wire/length.js';
 import { OutgoingFrame } from '../wire/outgoing.js';
 import { ResetCode } from '../wire/reset-code.js';
+import type { FloodGuard } from './base/flood-guard.js';
 import { GoAway } from './base/goaway.js';
 import { PacedPings } from './paced-pings.js';
-import type { Session } from './session.js';
+import type { AnswerHold } from './receive/answer-hold.js';
+import type { ControlFrames } from './send/control-frames.js';
+import type { Scheduler } from './send/scheduler.js';
+
+/** The parts of a session that the frames of the connection use. */
+export interface ControlHost {
+  readonly codec: Codec;
+  readonly maxFrameBytes: number;
+  readonly flood: FloodGuard;
+  readonly hold: Pick<AnswerHold, 'pinged'>;
+  readonly scheduler: Pick<Scheduler, 'add'>;
+  readonly frames: Pick<ControlFrames, 'goaway'>;
+  readonly owner: {
+    /** The remote has answered a ping after `rttMs`. */
+    answered(rttMs: number): void;
+  };
+  /** The remote goes away. It has not processed this side's streams above `last`. */
+  goneAway(last: number, code: ResetCode, reason: string): void;
+}
 
 /** Bytes of a pong's envelope around its nonce, with some to spare. */
 const PONG_ENVELOPE_BYTES = 64;
@@ -38,7 +58,7 @@ export class ControlStream implements Sink<CompleteFrame> {
   /** Made for the first ping that an application asks for. */
   #paced: PacedPings | null = null;
 
-  constructor(private readonly session: Session) {}
+  constructor(private readonly host: ControlHost) {}
 
   next(frame: ConnectionFrame): void {
     if (frame.type === 'ping') this.#answer(frame);
@@ -59,7 +79,7 @@ export class ControlStream implements Sink<CompleteFrame> {
     // The nonce distinguishes pings of one connection and is no secret. A remote that guesses it can fake only its own answer.
     const nonce = (++this.#pinged).toString(36);
     this.#pings.set(nonce, { sentAt: steadyNow(), answered, lost, left });
-    this.session.scheduler.add(new OutgoingFrame({ type: 'ping', nonce }, null));
+    this.host.scheduler.add(new OutgoingFrame({ type: 'ping', nonce }, null));
     return () => {
       this.#pings.delete(nonce);
     };
@@ -92,21 +112,21 @@ export class ControlStream implements Sink<CompleteFrame> {
 
   /** Returns the goaway that announces this side's end. */
   announceGoaway(code: ResetCode, reason: string): OutgoingFrame {
-    return this.session.frames.goaway(code, this.goaway.announce(), reason);
+    return this.host.frames.goaway(code, this.goaway.announce(), reason);
   }
 
   #answer({ nonce }: FrameOf<'ping'>): void {
-    const { session } = this;
-    session.flood.countPing();
+    const { host } = this;
+    host.flood.countPing();
     if (nonce !== null && this.#tooLong(nonce)) {
-      session.flood.countJunk('a ping whose pong would not fit a message');
+      host.flood.countJunk('a ping whose pong would not fit a message');
       return;
     }
-    session.hold.pinged(nonce, session.flood.receivedBytes);
+    host.hold.pinged(nonce, host.flood.receivedBytes);
   }
 
   #tooLong(nonce: string): boolean {
-    const { codec, maxFrameBytes } = this.session;
+    const { codec, maxFrameBytes } = this.host;
     // An escaped character takes up to six bytes.
     if (nonce.length * 6 + PONG_ENVELOPE_BYTES <= maxFrameBytes) return false;
     return encodedLength(codec.encode({ type: 'pong', nonce })) > maxFrameBytes;
@@ -115,20 +135,20 @@ export class ControlStream implements Sink<CompleteFrame> {
   #answered({ nonce }: FrameOf<'pong'>): void {
     const ping = nonce === null ? undefined : this.#pings.get(nonce);
     if (nonce === null || ping === undefined) {
-      this.session.flood.countJunk('a pong that answers no ping');
+      this.host.flood.countJunk('a pong that answers no ping');
       return;
     }
     this.#pings.delete(nonce);
     const rttMs = steadyNow() - ping.sentAt;
-    this.session.owner.answered(rttMs);
+    this.host.owner.answered(rttMs);
     ping.answered(rttMs);
   }
 
   #goneAway(frame: FrameOf<'goaway'>): void {
     if (++this.#goaways > MAX_GOAWAYS) throw ConnectionFault.tooMuch(`more than ${MAX_GOAWAYS} goaways`);
     const last = this.goaway.receive(frame.last_stream, frame.code);
-    if (last === null) this.session.flood.countJunk('a goaway that says nothing new');
-    else this.session.goneAway(last, frame.code ?? ResetCode.NO_ERROR, frame.reason ?? '');
+    if (last === null) this.host.flood.countJunk('a goaway that says nothing new');
+    else this.host.goneAway(last, frame.code ?? ResetCode.NO_ERROR, frame.reason ?? '');
   }
 }
 

@@ -153,6 +153,11 @@ export class Session {
     this.closing.drain(drainMs, code, reason);
   }
 
+  /** The last open stream has ended, and the connection stays. */
+  idle(): void {
+    this.owner.idle(this);
+  }
+
   /** Probes the connection for a sign of life at once. */
   probe(): void {
     this.watchdog.probeNow();
