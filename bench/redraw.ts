@@ -1,4 +1,4 @@
-// `npm run bench:redraw` writes the comparison of the first page again, from the last run in docs/benchmarks.
+// `npm run bench:redraw` writes again what README.md, docs/guide/speed.md and docs/PERFORMANCE.md draw and quote, from the last run in docs/benchmarks.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { installPeers, ROOT } from './harness/place.js';

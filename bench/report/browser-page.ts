@@ -1,7 +1,7 @@
 import type { BrowserResults } from '../browser/run.js';
 import { REFERENCE } from '../harness/adapter-names.js';
 import type { Workload } from '../workloads/workload.js';
-import { machineLine } from './results.js';
+import { machineLine } from './machine-line.js';
 import { figure, workloadTable } from './table.js';
 
 const METHOD = `\`npm run bench -- --browser\` writes this page. It runs the workloads W1 to W6. The client is a page of headless Chromium, and the server is a process of Node on the same two cores.

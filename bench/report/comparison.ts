@@ -1,6 +1,7 @@
 import { REFERENCE } from '../harness/adapter-names.js';
 import type { AdapterName } from '../harness/adapter-names.js';
 import { goalsMet, measuredGoalsTable } from './goals.js';
+import { machineLine } from './machine-line.js';
 import type { Point } from './point.js';
 import type { Results } from './results.js';
 import { summarize } from './summary.js';
@@ -33,18 +34,36 @@ export function comparison(results: Results): string {
     ...COMPARED.map(([, adapter]) => written(summarize(results.readings, workload, adapter, metric, REFERENCE).ratio)),
   ]);
   const sizes = COMPARED.map(([, , bundle]) => figure(sizeOf(results, bundle) / KB));
+  const lean = sizeOf(results, 'rxmux/lean') / KB;
   const { met, all } = goalsMet(results);
   return [
     markdown(
       ['', ...COMPARED.map(([title]) => title)],
-      [...ratios, ['client for a browser, with rxjs if it needs that, KB min+gzip (↓)', ...sizes]],
+      [
+        ...ratios,
+        ['client for a browser, with rxjs if it needs that, KB min+gzip (↓)', ...sizes],
+        ...(Number.isFinite(lean) ? [['the same client of rxmux/lean', figure(lean), '', '', '', '']] : []),
+      ],
     ),
+    `${standing(results)} The figures are from Node ${machineLine(results.environment)}.`,
     `Of the project's own ${all} goals, ${met} are met. Every workload with every library, and what a browser measures, is in \`docs/benchmarks/\`.`,
     '<details>\n<summary>The goals, and what was measured</summary>',
     '"By hand" is the wire of rxmux over `ws` with corked sockets, and nothing else.',
     measuredGoalsTable(results),
     '</details>',
   ].join('\n\n');
+}
+
+/** In which rows of the plot rxmux is ahead of all others and of the reference, and in which it is not. */
+export function standing(results: Results): string {
+  const points = comparisonPoints(results);
+  const rows = [...new Set(points.map(({ series }) => series))];
+  const ahead = rows.filter((row) => {
+    const best = Math.max(1, ...points.filter(({ series }) => series === row).map(({ y }) => y));
+    return points.some(({ series, x, y }) => series === row && x === COMPARED[0]?.[0] && y === best);
+  });
+  const behind = rows.filter((row) => !ahead.includes(row));
+  return `rxmux is ahead in ${ahead.length} of ${rows.length} rows.${behind.length === 0 ? '' : ` It is behind in these: ${behind.join('; ')}.`}`;
 }
 
 /** The same figures for one plot. Each is how many times as good as the reference, and for sizes as the smallest client. */
@@ -55,9 +74,9 @@ export function comparisonPoints(results: Results): Point[] {
       return { series, x, y: better === '↑' ? ratio : 1 / ratio };
     }),
   );
-  const smallest = Math.min(...COMPARED.map(([, , bundle]) => sizeOf(results, bundle)));
+  const smallest = Math.min(...COMPARED.map(([, , bundle]) => sizeOf(results, bundle)).filter(Number.isFinite));
   const sizes = COMPARED.map(([x, , bundle]) => ({
-    series: 'size of a client (1: the smallest)',
+    series: 'size of a client',
     x,
     y: smallest / sizeOf(results, bundle),
   }));

@@ -3,7 +3,7 @@ import { REFERENCE } from '../harness/adapter-names.js';
 import { leastSquares } from '../harness/statistics.js';
 import type { Workload } from '../workloads/workload.js';
 import { goalsTable } from './goals.js';
-import { machineLine } from './results.js';
+import { machineLine } from './machine-line.js';
 import type { Results } from './results.js';
 import { figure, markdown, workloadTable } from './table.js';
 

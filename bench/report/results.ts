@@ -35,11 +35,6 @@ export function environment(): Results['environment'] {
   return { node: process.version, platform: platform(), cpu: `${cpus().length} × ${cpu?.model.trim() ?? 'unknown'}` };
 }
 
-/** The machine, as pages name it. */
-export function machineLine(on: Results['environment']): string {
-  return Object.values(on).join(', ');
-}
-
 export function versions(): Results['versions'] {
   return Object.fromEntries(PACKAGES.map((name) => [name, versionOf(name)]));
 }

@@ -13,8 +13,8 @@ export async function writeBetween(file: string, name: string, text: string): Pr
   const [begin, end] = [`<!-- ${name} -->\n`, `<!-- end of ${name} -->`];
   const [from, to] = [page.indexOf(begin), page.indexOf(end)];
   if (from === -1 || to === -1) throw new Error(`expected ${file} to have a place for ${name}`);
-  const whole = `${page.slice(0, from + begin.length)}\n${text}\n\n${page.slice(to)}`;
-  writeText(file, await format(whole, { ...(await resolveConfig(file)), parser: 'markdown' }));
+  const written = await format(text, { ...(await resolveConfig(file)), parser: 'markdown' });
+  writeText(file, `${page.slice(0, from + begin.length)}\n${written}\n${page.slice(to)}`);
 }
 
 export function writeText(file: string, text: string): void {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { comparison, comparisonPoints } from '../../bench/report/comparison.js';
+import { comparison, comparisonPoints, standing } from '../../bench/report/comparison.js';
+import { mainGoalsTable } from '../../bench/report/goals.js';
 import type { Results } from '../../bench/report/results.js';
 import { textOf } from '../docs/markdown.js';
 
@@ -12,11 +13,34 @@ const unpadded = (text: string): string =>
     .replace(/ ?\| ?/g, '|')
     .trim();
 
-describe('the comparison of the guide', () => {
-  it('The comparison of the guide agrees with the stored run', () => {
-    const [, kept = ''] = /<!-- benchmarks -->([^]*)<!-- end of benchmarks -->/.exec(textOf('docs/guide/speed.md')) ?? [];
+describe('what pages quote of a run', () => {
+  it.each([
+    ['docs/guide/speed.md', 'benchmarks', comparison],
+    ['docs/PERFORMANCE.md', 'main goals', mainGoalsTable],
+    ['README.md', 'standing', standing],
+  ])('The page %s agrees with the stored run', (file, name, drawn) => {
+    const [, kept = ''] = new RegExp(`<!-- ${name} -->([^]*)<!-- end of ${name} -->`).exec(textOf(file)) ?? [];
     const run = JSON.parse(textOf('docs/benchmarks/results.json')) as Results;
-    expect(unpadded(kept)).toBe(unpadded(comparison(run)));
+    expect(unpadded(kept)).toBe(unpadded(drawn(run)));
+  });
+
+  it('A row has rxmux ahead only if it is the best of all, and no worse than the reference', () => {
+    const figures = (requests: number, size: number): Results =>
+      ({
+        ...NOTHING,
+        readings: [
+          { round: 0, workload: 'W2@64', adapter: 'floor-a', figures: { perSecond: 100 }, limits: {} },
+          { round: 0, workload: 'W2@64', adapter: 'rxmux-json', figures: { perSecond: requests }, limits: {} },
+        ],
+        bundles: [
+          { name: 'rxmux', min: 0, gzip: size },
+          { name: 'graphql-ws', min: 0, gzip: 10 },
+        ],
+      }) as never;
+    expect(standing(figures(101, 9))).toBe('rxmux is ahead in 2 of 2 rows.');
+    expect(standing(figures(99, 11))).toBe(
+      'rxmux is ahead in 0 of 2 rows. It is behind in these: requests/s, 64 in flight; size of a client.',
+    );
   });
 
   it('The plot of the guide shows each figure as times as good as the reference', () => {
