@@ -4,25 +4,22 @@ import ts from 'typescript';
 
 const LETTERS = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ';
 
+/** The classes of others that ours extend. No member of them is named like a private one. */
+const FOREIGN = ['Error', 'Observable', 'Subscription', 'TypeError'];
+
 /**
  * Turns private members into plain properties, for the bundler. Tools that compile for less than ES2022 make a WeakMap of each private
  * field: that is 6 KB more of a page, and an order of magnitude more work for a request.
  *
- * Each private name of each class becomes a property of its own, so no name meets another one of a super class. A name that a brand check
- * asks for (`#core in peer`) becomes a symbol instead: objects of a second copy of the package must fail that check.
+ * All classes share a few names, which compress well: `$a`, `$b` … A class that extends another one has `$$a`, `$$b` …, so no name meets
+ * another one of a super class. A name that a brand check asks for (`#core in peer`) becomes a symbol instead: objects of a second copy of
+ * the package must fail that check.
  *
  * @param {string} folder the sources
  * @returns {import('esbuild').Plugin}
  */
 export function privateNamesAsProperties(folder) {
-  let names = 0;
-  const paths = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.ts'));
-  const sources = new Map(
-    paths.sort().map((path) => {
-      const source = ts.createSourceFile(path, readFileSync(join(folder, path), 'utf8'), ts.ScriptTarget.Latest, true);
-      return [join(folder, path), rewritten(source, () => shortName(names++))];
-    }),
-  );
+  const sources = sourcesWithProperties(folder);
   return {
     name: 'private names as properties',
     setup(build) {
@@ -31,16 +28,57 @@ export function privateNamesAsProperties(folder) {
   };
 }
 
-/** `$a`, `$b` … `$aa`: short, as no tool of a user shortens them, and unlike any name of a user's subclass. */
-function shortName(index) {
-  const rest = Math.floor(index / LETTERS.length);
-  return `${rest === 0 ? '$' : shortName(rest - 1)}${LETTERS[index % LETTERS.length]}`;
+/**
+ * Rewrites the private members of all sources.
+ *
+ * @returns {Map<string, string>} the texts by path
+ */
+export function sourcesWithProperties(folder) {
+  const paths = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.ts'));
+  const parsed = paths
+    .sort()
+    .map((path) => ts.createSourceFile(path, readFileSync(join(folder, path), 'utf8'), ts.ScriptTarget.Latest, true));
+  const depthOf = depthsOfClasses(parsed);
+  return new Map(parsed.map((source) => [join(folder, source.fileName), rewritten(source, depthOf)]));
 }
 
-function rewritten(source, newName) {
+/**
+ * Counts, for each class, our classes above it. No object has two classes of the same depth. Classes of the same name count as one, with
+ * the super classes of all of them.
+ */
+function depthsOfClasses(sources) {
+  const supers = new Map();
+  const visit = (node) => {
+    if (ts.isClassLike(node)) supers.set(node.name?.text, [...(supers.get(node.name?.text) ?? []), ...superOf(node)]);
+    node.forEachChild(visit);
+  };
+  sources.forEach(visit);
+  const depthOf = (name) => {
+    if (!supers.has(name)) throw new Error(`expected a class to extend one of ours, or ${FOREIGN.join(', ')}; got ${name}`);
+    return Math.max(0, ...supers.get(name).map((above) => depthOf(above) + 1));
+  };
+  return ({ name }) => depthOf(name?.text);
+}
+
+/** Returns the name of our class that a class extends, if there is one. */
+function superOf({ heritageClauses = [] }) {
+  return heritageClauses
+    .filter(({ token }) => token === ts.SyntaxKind.ExtendsKeyword)
+    .flatMap(({ types }) => types.map(({ expression }) => expression.getText()))
+    .filter((name) => !FOREIGN.includes(name));
+}
+
+/** `$a`, `$b` … `$aa`: short, as no tool of a user shortens them, and unlike any name of a user's subclass. */
+function shortName(index, depth) {
+  const rest = Math.floor(index / LETTERS.length);
+  return `${rest === 0 ? '$'.repeat(depth + 1) : shortName(rest - 1, depth)}${LETTERS[index % LETTERS.length]}`;
+}
+
+function rewritten(source, depthOf) {
   const uses = usesIn(source);
   const symbols = new Set(uses.filter(({ isBrand }) => isBrand).map(({ name }) => name));
   const soft = new Map();
+  const counts = new Map();
   // All on the first line: source maps count the lines of what is read here.
   let code = [...symbols].map((name) => `const ${softName(name)} = Symbol('${name.text.slice(1)}'); `).join('');
   let at = 0;
@@ -56,8 +94,14 @@ function rewritten(source, newName) {
   return code + source.text.slice(at);
 
   function softName(name) {
-    if (!soft.has(name)) soft.set(name, newName());
+    if (!soft.has(name)) soft.set(name, newName(name.parent.parent));
     return soft.get(name);
+  }
+
+  function newName(node) {
+    const count = counts.get(node) ?? 0;
+    counts.set(node, count + 1);
+    return shortName(count, depthOf(node));
   }
 }
 

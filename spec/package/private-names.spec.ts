@@ -1,0 +1,67 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+
+const REWRITE = `
+  import { sourcesWithProperties } from './scripts/private-names.js';
+  const rewritten = (folder) => {
+    try {
+      return [...sourcesWithProperties(folder).values()];
+    } catch ({ message }) {
+      return [message];
+    }
+  };
+  console.log(JSON.stringify(process.argv.slice(1).map(rewritten)));`;
+
+/** Rewrites programs, each a list of sources, and returns the texts of each, or the error of the build. One process does it all. */
+function rewritten(programs: readonly (readonly string[])[]): unknown[] {
+  const root = mkdtempSync(join(tmpdir(), 'rxmux-'));
+  try {
+    const folders = programs.map((sources, number) => {
+      const folder = join(root, String(number));
+      mkdirSync(folder);
+      sources.forEach((source, index) => {
+        writeFileSync(join(folder, `${index}.ts`), source);
+      });
+      return folder;
+    });
+    const cwd = join(__dirname, '../..');
+    const { stdout } = spawnSync(process.execPath, ['--input-type=module', '--eval', REWRITE, ...folders], { cwd, encoding: 'utf8' });
+    return JSON.parse(stdout) as unknown[];
+  } finally {
+    rmSync(root, { recursive: true });
+  }
+}
+
+const CASES: readonly (readonly [title: string, sources: readonly string[], texts: readonly string[]])[] = [
+  [
+    'Classes that extend no other of ours share their names',
+    ['class A extends Error { #x = 1; #y = this.#x; }', 'class B { #z = 1; }'],
+    ['class A extends Error { $a = 1; $b = this.$a; }', 'class B { $a = 1; }'],
+  ],
+  [
+    'A class has other names than its super classes, in whatever file they are',
+    ['class C extends B { #x = 1; }', 'class A { #x = 1; }', 'class B extends A { #x = 1; }'],
+    ['class C extends B { $$$a = 1; }', 'class A { $a = 1; }', 'class B extends A { $$a = 1; }'],
+  ],
+  [
+    'A name of a brand check becomes a symbol',
+    ['class A { #x = 1; static is(a: object) { return #x in a && a.#x; } }'],
+    ["const $a = Symbol('x'); class A { [$a] = 1; static is(a: object) { return $a in a && a[$a]; } }"],
+  ],
+  [
+    'The build refuses a super class whose private names it does not know',
+    ['class A extends Stranger { #x = 1; }'],
+    ['expected a class to extend one of ours, or Error, Observable, Subscription, TypeError; got Stranger'],
+  ],
+];
+
+describe('private names of the build', () => {
+  const results = rewritten(CASES.map(([, sources]) => sources));
+
+  it.each(CASES.map(([title, , texts], index) => ({ title, texts, result: results[index] })))('$title', ({ texts, result }) => {
+    expect(result).toEqual(texts);
+  });
+});
