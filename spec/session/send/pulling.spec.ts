@@ -107,6 +107,43 @@ describe('pulling streams', () => {
     expect(after).toEqual([1, 2, 3, 4, 5, 6, 7]);
   });
 
+  it('The scheduler asks at most 64 streams in a row that do not answer at once, and the others in later turns', () => {
+    const [rig, streams, ran] = pulled(150);
+    rig.transport.bufferedAmount = FULL;
+    for (const stream of streams) stream.live.whenDemand(() => ran.push('asked'));
+    rig.transport.drainTo(0);
+    const after = [ran.length];
+    while (rig.transport.turnsDue > 0) {
+      rig.transport.nextTurn();
+      after.push(ran.length);
+    }
+    expect(after).toEqual([64, 128, 150]);
+  });
+
+  it('A stream that answers within the turn has demand again, while others wait to be asked', () => {
+    const [rig, streams] = pulled(65);
+    const [stream] = streams;
+    rig.transport.bufferedAmount = FULL;
+    for (const { live } of streams) live.whenDemand(() => undefined);
+    rig.transport.drainTo(0);
+    expect(rig.transport.turnsDue).toBe(1);
+    expect(stream?.live.hasDemand).toBe(true);
+    if (stream !== undefined) rig.send(stream, { payload: 'answer' });
+    expect(rig.news).toHaveLength(1);
+    expect(stream?.live.hasDemand).toBe(true);
+  });
+
+  it('An answer leaves at once where only pulled streams wait for the next turn', () => {
+    const [rig, [stream, other, third], ran] = pulled(3);
+    if (other !== undefined) rig.send(other, { payload: SHARE });
+    stream?.live.whenDemand(() => ran.push('next turn'));
+    rig.forget();
+    if (third !== undefined) rig.send(third, { payload: 'answer' });
+    expect([rig.news.length, ran, rig.transport.turnsDue]).toEqual([1, [], 1]);
+    rig.transport.nextTurn();
+    expect([ran, rig.transport.turnsDue]).toEqual([['next turn'], 0]);
+  });
+
   it('A pulling stream sends one value after each slice of a transfer', () => {
     const [rig, [stream, other]] = pulled(2, { maxFrameBytes: 256 });
     rig.transport.bufferedAmount = FULL;

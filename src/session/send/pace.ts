@@ -10,6 +10,7 @@ export const TURN_BYTES = 128 * 1024;
 /** Limits writing to a socket: to the bytes that the socket takes, and to a share of each turn of the event loop. */
 export class Pace {
   #waiting = false;
+  #resting = false;
   /** Bytes written since the last wait for a turn. */
   #turnBytes = 0;
 
@@ -33,6 +34,11 @@ export class Pace {
     return this.#turnBytes < TURN_BYTES;
   }
 
+  /** Whether only the next turn may pull more. */
+  get resting(): boolean {
+    return this.#resting;
+  }
+
   wrote(bytes: number): void {
     this.#turnBytes += bytes;
   }
@@ -52,6 +58,23 @@ export class Pace {
       this.#turnBytes = 0;
       this.transport.turn(task);
     }
+  }
+
+  /**
+   * Goes on at the next turn of the event loop, with a new share. Until then frames may still leave, because nothing waits before them. If
+   * the socket is full, {@link wait}s. Not while {@link resting}.
+   */
+  rest(): void {
+    if (!this.#takesMore()) {
+      this.wait();
+      return;
+    }
+    this.#resting = true;
+    this.transport.turn(() => {
+      this.#resting = false;
+      this.#turnBytes = 0;
+      this.goOn();
+    });
   }
 
   // Frames that a closing socket does not take stay queued for the next socket.

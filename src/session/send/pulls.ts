@@ -1,11 +1,19 @@
 import type { Backlog } from './backlog.js';
 import type { BulkPacing } from './bulk-pacing.js';
 
+/**
+ * The most streams in a row that {@link Pulls.many} asks without an answer. An async source answers some microtasks later, and is then asked
+ * again. Few such sources use up the share of a turn. The values of more sources would have to wait for the next turn.
+ */
+const MOST_UNANSWERED = 64;
+
 /** Asks streams that wait until the socket takes more for their next frame. Waiting streams take turns. */
 export class Pulls {
   #isPulling = false;
   /** A pulled stream may send exactly one frame now. */
   #isGranted = false;
+  /** How many streams in a row were asked without an answer. */
+  #unanswered = 0;
 
   constructor(
     private readonly backlog: Backlog,
@@ -25,6 +33,7 @@ export class Pulls {
   /** A frame was queued, so the grant is used. */
   use(): void {
     this.#isGranted = false;
+    this.#unanswered = 0;
   }
 
   /** Pulls after a queued frame has left, so pulled streams and queues take turns. A stream is pulled again after its last frame has left. */
@@ -38,12 +47,16 @@ export class Pulls {
     return this.#granting(() => this.#next());
   }
 
-  /** Pulls streams while `hasTurn`. Returns `false` once no stream may send. */
+  /** Pulls streams while `hasTurn`, and until enough of them have not answered at once. Returns `false` once no stream may send. */
   many(hasTurn: () => boolean): boolean {
     this.#isPulling = true;
+    this.#unanswered = 0;
     let isAnyAsked = true;
     try {
-      while (isAnyAsked && hasTurn()) isAnyAsked = this.#next();
+      while (isAnyAsked && this.#unanswered < MOST_UNANSWERED && hasTurn()) {
+        this.#unanswered++;
+        isAnyAsked = this.#next();
+      }
     } finally {
       this.#isPulling = false;
     }

@@ -226,11 +226,11 @@ export class Scheduler {
   }
 
   #pull(): void {
-    if (this.#pulls.isPulling || !this.backlog.pulled) return;
+    if (this.#pulls.isPulling || this.#pace.resting || !this.backlog.pulled) return;
     const isAnyLeft = this.#pulls.many(() => this.#hasTurn());
     // With empty queues nothing else waits for the socket, for a turn, or for an answer.
     if (!this.backlog.pulled || !this.#isFlushed() || this.#pace.waiting || this.#stopped) return;
-    if (isAnyLeft) this.#pace.wait();
+    if (isAnyLeft) this.#pace.rest();
     else this.#bulk.awaitAnswer();
   }
 
