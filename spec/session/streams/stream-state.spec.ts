@@ -98,7 +98,6 @@ describe('StreamState', () => {
     const isAllowed = next !== '-';
     expect(state.phase).toBe(phase);
     expect(state.accepts(input)).toBe(isAllowed);
-    expect(state.closesWith(input)).toBe(isAllowed && TABLE[next].phase === 'closed');
     expect(state.advance(input)).toBe(isAllowed);
     const { sealed, unsent, headersDue } = state;
     const after = isAllowed ? next : name;

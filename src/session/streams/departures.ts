@@ -50,14 +50,14 @@ export class Departures {
     // The other frames belong to no live stream: a stream leaves the table before its reset is queued.
     const stream = slice.type === 'open' || slice.type === 'data' ? this.host.streams.get(Number(slice.stream)) : undefined;
     if (slice.type === 'open') stream?.advance('leave');
-    if (this.#isForRemote(slice)) {
-      this.host.owner.observed(this.host.number, 'tx', slice, 0);
-      this.#slice = slice;
-      this.#stream = stream;
-      return slice;
+    else if (slice.type === 'reset' && !this.#isForRemote(slice)) {
+      this.#resetLeaving(slice);
+      return null;
     }
-    this.#resetLeaving(slice);
-    return null;
+    this.host.owner.observed(this.host.number, 'tx', slice, 0);
+    this.#slice = slice;
+    this.#stream = stream;
+    return slice;
   };
 
   /** Writes the message of the slice. The remote may answer before this returns. */
@@ -113,12 +113,11 @@ export class Departures {
     this.#stream = undefined;
   }
 
-  /** Whether the remote needs the slice. It needs no reset of a stream whose open never left, except as a reply to its own frame. */
-  #isForRemote(slice: Frame): boolean {
-    if (slice.type !== 'reset') return true;
+  /** Whether the remote needs a reset. It needs none of a stream whose open never left, except as a reply to its own frame. */
+  #isForRemote(reset: Frame): boolean {
     const { streams, replies } = this.host;
-    const id = slice.stream ?? 0;
-    return !streams.owns(id) || streams.hasOpened(id) || replies.owes(slice);
+    const id = reset.stream ?? 0;
+    return !streams.owns(id) || streams.hasOpened(id) || replies.owes(reset);
   }
 
   /** The pipeline is about to write a slice. Returns whether the slice ends its stream. */

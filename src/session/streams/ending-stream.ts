@@ -25,7 +25,7 @@ const WELL_MEANT: ReadonlySet<ResetCode> = new Set([ResetCode.NO_ERROR, ResetCod
 /**
  * Holds one stream's resources of its connection, and is the one place that releases them. A stream ends in three steps:
  *
- * 1. {@link close} releases the state, the pause of reading, the id in the table, and unfinished payloads. It also releases the slot of
+ * 1. The state moves to its last row. {@link close} then releases the pause of reading, the id in the table, and unfinished payloads. It also releases the slot of
  *    `maxStreams`, unless a handler or an unwritten reset still holds the slot.
  * 2. The sink receives the cause.
  * 3. {@link release} releases unread payloads, unless a handler still runs. Then it runs the tasks that waited on the stream, and notifies
@@ -46,7 +46,7 @@ export abstract class EndingStream extends StreamState {
     protected readonly host: LiveStreamHost,
     readonly id: number,
     local: boolean,
-    readonly isNotification: boolean,
+    readonly isNotification = false,
   ) {
     super(local);
     this.#slot = local ? null : host.streams.takeSlot();
@@ -105,7 +105,8 @@ export abstract class EndingStream extends StreamState {
     const { payload = null, encodedPayload = null } = extras;
     if (by === 'library' && !this.local && code !== null && !WELL_MEANT.has(code)) owner.refused(code, reason);
     if (this.#slot !== null) streams.awaitReset(this.id, this.#slot);
-    this.close('sendReset', { how: 'reset', by, code, reason, payload });
+    this.advance('sendReset');
+    this.close({ how: 'reset', by, code, reason, payload });
     const isAhead = overtakes(code);
     if (isAhead) scheduler.backlog.drop(this.id);
     // If the open was dropped, the remote does not know the stream.
@@ -118,7 +119,8 @@ export abstract class EndingStream extends StreamState {
     const { flood, scheduler } = this.host;
     if (this.#slot?.running === true) flood.countEarlyReset();
     scheduler.backlog.drop(this.id);
-    this.close('recvReset', { how: 'reset', by: 'remote', code, reason: reason ?? '', payload: payload === ABSENT ? null : payload });
+    this.advance('recvReset');
+    this.close({ how: 'reset', by: 'remote', code, reason: reason ?? '', payload: payload === ABSENT ? null : payload });
     this.release();
   }
 
@@ -138,10 +140,9 @@ export abstract class EndingStream extends StreamState {
     this.reset('library', ResetCode.INTERNAL_ERROR, 'internal error');
   }
 
-  /** Removes the stream from its connection, before its user sees the end. */
-  protected close(input: StreamInput, cause: CloseCause = ENDED): void {
+  /** Removes the stream from its connection, once its state is closed and before its user sees the end. */
+  protected close(cause: CloseCause = ENDED): void {
     const { receiveBudget, streams, reassembly } = this.host;
-    this.advance(input);
     this.#cause = cause;
     this.#slot?.close();
     if (this.#unread !== null) receiveBudget.unblock(this);
@@ -165,7 +166,8 @@ export abstract class EndingStream extends StreamState {
   #end(input: StreamInput, cause: CloseCause): void {
     if (this.closed) return;
     const queued = this.host.scheduler.backlog.takeUnsent(this.id);
-    this.close(input, cause);
+    this.advance(input);
+    this.close(cause);
     let isTaken = false;
     try {
       isTaken = this.unsent && this.sink.takeBack?.(queued) === true;

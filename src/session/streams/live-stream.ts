@@ -7,15 +7,10 @@ import type { CompleteFrame, Frame } from '../../wire/frame.js';
 import type { OutgoingFrame } from '../../wire/outgoing.js';
 import { ResetCode } from '../../wire/reset-code.js';
 import { EndingStream } from './ending-stream.js';
-import type { LiveStreamHost } from './live-stream-host.js';
 import type { StreamLine } from './stream-line.js';
 
 /** One live stream of one socket: it sends and receives frames, and advances its state. It knows no Observable. */
 export class LiveStream extends EndingStream implements StreamLine, Sink<CompleteFrame | StreamFault> {
-  constructor(host: LiveStreamHost, id: number, local: boolean, isNotification = false) {
-    super(host, id, local, isNotification);
-  }
-
   get hasRoom(): boolean {
     return this.closed || this.host.scheduler.backlog.hasRoom(this.id);
   }
@@ -54,13 +49,11 @@ export class LiveStream extends EndingStream implements StreamLine, Sink<Complet
 
   /** The pipeline is about to write a frame or slice of this stream. Returns whether it ends the stream; if so, {@link release} follows. */
   leaving(slice: Frame): boolean {
-    if (this.phase === 'idle') this.advance('sendOpen');
+    if (slice.type === 'open') this.advance('sendOpen');
     if (slice.end !== true) return false;
     // A notification awaits no answer.
-    const input = this.isNotification ? 'close' : 'sendEnd';
-    const closes = this.closesWith(input);
-    if (closes) this.close(input);
-    else this.advance(input);
+    const closes = this.advance(this.isNotification ? 'close' : 'sendEnd') && this.closed;
+    if (closes) this.close();
     return closes;
   }
 
@@ -113,9 +106,8 @@ export class LiveStream extends EndingStream implements StreamLine, Sink<Complet
     if (headersDue) this.advance('recvData');
     else if (frame.headers !== null) log('debug', `stream ${this.id}: ignored headers on a later frame`);
     const stays = frame.trailers !== null || (frame.headers !== null && headersDue);
-    const over = frame.end && this.closesWith('recvEnd');
-    if (over) this.close('recvEnd');
-    else if (frame.end) this.advance('recvEnd');
+    const over = frame.end && this.advance('recvEnd') && this.closed;
+    if (over) this.close();
     if (stays && !over && !this.attach(frame)) return;
     try {
       this.sink.receive(frame);

@@ -122,10 +122,4 @@ export class StreamState {
   accepts(input: StreamInput): boolean {
     return this.#row.leads[input] !== undefined;
   }
-
-  /** Returns whether an input would close the stream. */
-  closesWith(input: StreamInput): boolean {
-    const next = this.#row.leads[input];
-    return next !== undefined && TABLE[next].phase === 'closed';
-  }
 }
