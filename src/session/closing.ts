@@ -85,6 +85,8 @@ export class Closing {
   fail(fault: ConnectionFault): void {
     const { host } = this;
     if (this.#phase === 'closed') return;
+    // Announced first, so that no stream opens while the rest is undone.
+    host.control.goaway.announce();
     this.#abandon();
     host.scheduler.stop(host.control.announceGoaway(fault.resetCode, fault.message));
     host.transport.close(fault.closeCode, fault.message);

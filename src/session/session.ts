@@ -127,9 +127,9 @@ export class Session {
     return !this.isOver && !this.control.goaway.received;
   }
 
-  /** Whether this socket accepts new streams of this side. */
+  /** Whether this socket accepts new streams of this side. A connection that has failed has announced its goaway. */
   get acceptsStreams(): boolean {
-    return !this.closing.isOver && this.control.goaway.isAbsent && this.transport.writable;
+    return this.control.goaway.isAbsent && this.transport.writable;
   }
 
   /** Code of the remote's goaway; `null` if the remote has sent none. */
