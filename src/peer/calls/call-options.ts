@@ -42,11 +42,6 @@ export interface InputOptions<Out = unknown> {
   readonly overflow?: Overflow | undefined;
 }
 
-/** The unchecked option `retry`; `undefined` if it is `false`. */
-export function retryOf({ retry }: OpenOptions): 'safe' | Retry | undefined {
-  return retry === false ? undefined : retry;
-}
-
 /** @throws TypeError unless `signal` is a signal; `null` means none */
 export function signalOf({ signal }: OpenOptions): AbortSignal | undefined {
   if (signal == null) return undefined;

@@ -11,7 +11,7 @@ import { copyMetadata, freezeMetadata, readOnly } from '../base/metadata.js';
 import type { PeerCore } from '../core/peer-core.js';
 import { readOne } from '../stream/one-answer.js';
 import { failLater, openFor } from '../stream/late-error.js';
-import { retryOf, signalOf } from './call-options.js';
+import { signalOf } from './call-options.js';
 import type { InputOptions, OpenOptions } from './call-options.js';
 import type { Retry } from './safe-retry.js';
 import { OpenObservable } from './open-observable.js';
@@ -23,8 +23,11 @@ import { StreamCore } from '../stream/stream-core.js';
 import type { OpenQueue } from '../stream/open-queue.js';
 import { QueuedStream } from '../stream/queued-stream.js';
 
-/** How this side continues after the open. `end` sends nothing more, `notify` also expects no answer, and `continue` sends more. */
-type Intent = 'end' | 'notify' | 'continue';
+/**
+ * How this side continues after the open. `continue` sends more; the others send nothing more. `request` expects one answer within
+ * `requestTimeoutMs`, and `notify` expects none.
+ */
+type Intent = 'continue' | 'end' | 'request' | 'notify';
 
 /** Options of calls that a door may install. */
 export interface CallParts {
@@ -47,11 +50,11 @@ export class Calls {
    * @throws any error of an interceptor; TypeError for a value that the codec cannot represent; ProtocolError for headers that do not
    *   fit a message; QueueOverflowError when too much waits for a connection
    */
-  open(value: unknown, intent: Intent, options: OpenOptions, defaultMs = 0): StreamCore {
+  open(value: unknown, intent: Intent, options: OpenOptions): StreamCore {
     const { core } = this;
-    const { timeoutMs = defaultMs } = options;
     const signal = signalOf(options);
-    checkNumber('timeoutMs', timeoutMs);
+    const { timeoutMs } = options;
+    if (timeoutMs !== undefined) checkNumber('timeoutMs', timeoutMs);
     const onOpen: ((stream: Stream) => unknown) | undefined = options.onOpen;
     if (onOpen !== undefined) checkFunction('onOpen', onOpen);
     // Encode before the interceptors run, so that their changes to the payload are not sent.
@@ -60,7 +63,7 @@ export class Calls {
     const stream = signal?.aborted === true ? this.#unplaced(frame) : this.#place(frame, intent === 'notify');
     core.tracer?.called(stream);
     if (signal !== undefined) stream.cancelWith(signal);
-    stream.limit(timeoutMs);
+    stream.limit(timeoutMs ?? (intent === 'request' ? core.options.requestTimeoutMs : 0));
     if (!core.hooks.calls.empty) core.hooks.called(stream.facade, intent === 'notify');
     stream.line.send(frame);
     // Dial after the send: `ensureDialing` may open a socket synchronously, which takes this stream with its open already queued.
@@ -85,7 +88,8 @@ export class Calls {
       const failed = (error: unknown): void => {
         resolve(failing(error));
       };
-      if (retryOf(options) === undefined) readOne(this.#request(value, options), resolve, failed);
+      const { retry = false } = options;
+      if (retry === false) readOne(this.open(value, 'request', options), resolve, failed);
       else this.request$(value, options).subscribe({ next: resolve, error: failed });
     });
   }
@@ -94,7 +98,7 @@ export class Calls {
   request$(value: unknown, options: OpenOptions): Observable<unknown> {
     checkObject('options', options);
     const answer$ = new GuardedObservable((subscriber) => {
-      const stream = subscriber.closed ? undefined : openFor(subscriber, () => this.#request(value, options));
+      const stream = subscriber.closed ? undefined : openFor(subscriber, () => this.open(value, 'request', options));
       if (stream === undefined) return;
       const isOver = stream.end !== null;
       let answered = false;
@@ -132,12 +136,8 @@ export class Calls {
   }
 
   #retried(call$: Observable<unknown>, options: OpenOptions): Observable<unknown> {
-    const retry = retryOf(options);
-    return retry === undefined ? call$ : installed('retry', this.parts.retried)(this.core, call$, retry, options);
-  }
-
-  #request(value: unknown, options: OpenOptions): StreamCore {
-    return this.open(value, 'end', options, this.core.options.requestTimeoutMs);
+    const { retry = false } = options;
+    return retry === false ? call$ : installed('retry', this.parts.retried)(this.core, call$, retry, options);
   }
 
   #headers(value: unknown, encoded: Message | null, { headers }: OpenOptions): Readonly<Metadata> | null {

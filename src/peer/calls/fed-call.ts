@@ -7,7 +7,6 @@ import type { Input } from '../stream/input.js';
 import { openFor, readOpened } from '../stream/late-error.js';
 import { checkOverflow } from '../stream/overflow.js';
 import type { Overflow } from '../stream/overflow.js';
-import { retryOf } from './call-options.js';
 import type { InputOptions, OpenOptions } from './call-options.js';
 import type { Calls } from './calls.js';
 
@@ -17,10 +16,10 @@ import type { Calls } from './calls.js';
  * @throws TypeError for an unknown `overflow`, and for `retry` with an input that emits its values only once
  */
 export function fedCall(calls: Calls, value: unknown, options: OpenOptions & InputOptions): Observable<unknown> {
-  const { input } = options;
+  const { input, retry = false } = options;
   const overflow = checkOverflow(options.overflow);
   if (input === undefined) return calls.read$(value, options);
-  if (retryOf(options) !== undefined && isOneShot(input))
+  if (retry !== false && isOneShot(input))
     throw new TypeError(
       'retry: expected an input that can be sent again, or a function that returns one, got an input that can be read only once',
     );
