@@ -142,7 +142,6 @@ export class Hooks {
   }
 
   observed(direction: FrameDirection, frame: Frame): void {
-    if (this.frames.empty) return;
     const seen = frozen(frame);
     for (const hook of this.frames) guard('a frame observer', () => hook(direction, seen));
   }

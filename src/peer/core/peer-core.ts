@@ -224,7 +224,7 @@ export class PeerCore implements SessionOwner, AnswerHost {
 
   observed(connection: number, direction: FrameDirection, frame: Frame, bytes: number): void {
     if (logger.isEnabledFor('debug')) this.#frameLog.frame(this.label, connection, direction, frame);
-    this.hooks.observed(direction, frame);
+    if (!this.hooks.frames.empty) this.hooks.observed(direction, frame);
     if (direction === 'rx' && !this.hooks.sizedFrames.empty) this.#sized(connection, direction, frame, bytes);
   }
 

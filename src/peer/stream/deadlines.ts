@@ -138,7 +138,7 @@ export class Deadlines {
   }
 
   #arm(at: number, now: number): void {
-    this.#disarm();
+    this.#timer?.unsubscribe();
     this.#armedFor = at;
     const rest = Math.min(LONGEST_TIMER_MS, Math.max(0, at - now));
     this.#timer = asyncScheduler.schedule(() => {

@@ -140,14 +140,14 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
 
   /** Resets the stream if it takes longer than `timeoutMs`. 0 and `Infinity` mean no limit. */
   limit(timeoutMs: number): void {
-    if (this.phase === 'closed') return;
+    if (this.cause !== null) return;
     this.#deadline = this.host.deadlines.add(this, timeoutMs);
   }
 
   /** Cancels the stream when `signal` aborts. */
   cancelWith(signal: AbortSignal): void {
     if (signal.aborted) this.aborted(signal.reason);
-    if (this.phase === 'closed') return;
+    if (this.cause !== null) return;
     this.#signal = signal;
     this.host.signals.add(signal, this);
   }
