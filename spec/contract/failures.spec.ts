@@ -54,6 +54,13 @@ describe('declared errors', () => {
     expect(await lastValueFrom(seen$)).toEqual([1, 2, 20]);
   });
 
+  it('An error of a second copy of the package is a declared error, too', () => {
+    const ofAnotherCopy = Object.assign(new Error('TAKEN'), { code: 'REMOTE', retriable: false, payload: TAKEN.payload });
+    expect(isFailure(api.book, 'TAKEN', ofAnotherCopy)).toBe(true);
+    expect(isFailure(api.book, 'CLOSED', ofAnotherCopy)).toBe(false);
+    expect(isFailure(api.book, 'TAKEN', Object.assign(new Error('TAKEN'), { payload: TAKEN.payload }))).toBe(false);
+  });
+
   it('`whenError` catches the error of its name and no other', async () => {
     const { calls } = createPair(api, answers);
     const booking = (seat: string) => calls.book({ seat }).pipe(whenError(api.book, 'TAKEN', ({ by }) => of(`taken by ${by}`)));

@@ -1,11 +1,20 @@
+import { isObservable } from 'rxjs';
 import type { Observable, ObservableInput, OperatorFunction } from 'rxjs';
 import { respond } from '../peer/operators/respond.js';
+import { warnOfRefusal } from '../peer/base/log-refusal.js';
 import type { PeerContext } from '../peer/base/options.js';
 import type { FeedOptions } from '../peer/stream/feed.js';
+import { checkOverflow } from '../peer/stream/overflow.js';
+import type { Overflow } from '../peer/stream/overflow.js';
 import type { SharedPayload } from '../peer/stream/shared-payload.js';
 import { Stream } from '../peer/stream/stream.js';
-import { checkFunction } from '../wire/check.js';
+import { checkFunction, checkObject } from '../wire/check.js';
 import { isPromise } from '../wire/cross-realm.js';
+import { describeReceived } from '../wire/describe-received.js';
+import { readObject } from '../wire/options.js';
+import type { Options } from '../wire/options.js';
+import { ResetCode } from '../wire/reset-code.js';
+import { RemoteError } from '../wire/stream-errors.js';
 import { AnsweredCall } from './call.js';
 import type { Call } from './call.js';
 import { isCall, TIMEOUT_HEADER } from './convention.js';
@@ -56,6 +65,12 @@ export interface AnswerOptions<Context = PeerContext, Name extends string = stri
   readonly around?: Around<Context, Name> | readonly Around<Context, Name>[] | undefined;
 }
 
+/** Declares the options of {@link answer}. A misspelt `around` would let every call pass. */
+const ANSWER_OPTIONS: Options<AnswerOptions<unknown>, { around: readonly Around<unknown>[]; overflow: Overflow | undefined }> = {
+  around: [(name, around) => [around].flat().map((one) => checkFunction(name, one)), []],
+  overflow: [(_, overflow) => checkOverflow(overflow), undefined],
+};
+
 /** A procedure with its answer. */
 interface Bound {
   readonly procedure: Procedure;
@@ -71,7 +86,7 @@ interface Bound {
  * with `INVALID`. The issues are its data.
  *
  * @param answers one function for each procedure. Of requests and uploads its result is the reply, of others the items.
- * @throws TypeError for a procedure without an answer, and for an unknown `overflow`
+ * @throws TypeError for a procedure without an answer, and for a wrong or unknown option
  *
  * @example
  * ```ts
@@ -85,16 +100,15 @@ export function answer<C extends Contract, Context = PeerContext>(
   answers: Answers<C, Context>,
   options: AnswerOptions<Context, NamesOf<C>> = {},
 ): OperatorFunction<Stream, never> {
+  const { around, overflow } = readObject('options', options as AnswerOptions<unknown>, ANSWER_OPTIONS);
   const table = new Map<string, Bound>();
-  bind(table, api, answers, '');
-  const { around = [], overflow } = options;
-  const arounds = [around].flat() as readonly Around<unknown>[];
+  bind(table, checkObject('answer', api, 'a contract'), answers, '');
   return respond(
     (opened: unknown, stream) => {
       if (!isCall(opened)) return undefined;
       const [name, payload] = opened;
       const bound = table.get(name);
-      if (bound !== undefined) return begin(bound, new AnsweredCall(name, bound.procedure, payload, stream), arounds);
+      if (bound !== undefined) return begin(bound, new AnsweredCall(name, bound.procedure, payload, stream), around);
       leaveUnknown(stream, name, table.keys());
       return undefined;
     },
@@ -105,18 +119,24 @@ export function answer<C extends Contract, Context = PeerContext>(
 function bind(table: Map<string, Bound>, api: Contract, answers: unknown, prefix: string): void {
   for (const [key, value] of Object.entries(api)) {
     const name = prefix + key;
-    const given: unknown = (answers as Readonly<Record<string, unknown>> | undefined)?.[key];
+    const given = memberOf(answers, key);
     if (!isProcedure(value)) {
       bind(table, value, given, `${name}.`);
       continue;
     }
-    checkFunction(`answers.${name}`, given);
+    const method = checkFunction(`answers.${name}`, given as Bound['answer']);
     table.set(name, {
       procedure: value,
       checkPayload: checkBy(value.payload, `the payload of '${name}'`),
-      answer: given as Bound['answer'],
+      answer: method.bind(answers),
     });
   }
+}
+
+/** The answers may be an instance of a class. A method that every object inherits, such as `toString`, is no answer. */
+function memberOf(answers: unknown, key: string): unknown {
+  if (typeof answers !== 'object' || answers === null || (key in Object.prototype && !Object.hasOwn(answers, key))) return undefined;
+  return (answers as Readonly<Record<string, unknown>>)[key];
 }
 
 function begin(bound: Bound, call: AnsweredCall, arounds: readonly Around<unknown>[]): ReturnType<Outcome['sendTo']> {
@@ -124,15 +144,38 @@ function begin(bound: Bound, call: AnsweredCall, arounds: readonly Around<unknow
   const isReply = call.kind === 'request' || call.kind === 'upload';
   const run = (): MaybeLater => {
     const answered = (payload: unknown): Outcome => new Outcome(bound.answer(payload, call), isReply);
-    const payload = bound.checkPayload(call.payload);
-    return isPromise(payload) ? payload.then(answered) : answered(payload);
+    const payload = checkedPayload(bound, call);
+    if (!isPromise(payload)) return answered(payload);
+    // The caller may leave while a schema takes its time. Then no work may start.
+    return payload.then((checked) => (call.stream.cause === null ? answered(checked) : new Outcome(undefined, isReply)));
   };
   const whole = arounds.reduceRight<() => Observable<unknown>>(
-    (next, around) => () => around(call, next),
+    (next, around) => () => checkAround(call.name, around(call, next)),
     () => new Next(run),
   );
   const outcome = arounds.length === 0 ? run() : Next.outcomeOf(whole(), isReply);
   return isPromise(outcome) ? outcome.then((later) => later.sendLaterTo(call.stream)) : outcome.sendTo(call.stream);
+}
+
+/** Warns of a payload that does not fit, because no caller learns of it after a `notify`. The log shows no part of a payload. */
+function checkedPayload({ checkPayload }: Bound, { name, payload, stream }: AnsweredCall): unknown {
+  const warn = (error: unknown): never => {
+    const { label } = Stream.streamCore(stream);
+    if (error instanceof RemoteError) warnOfRefusal(label, ResetCode.APPLICATION_ERROR, `the payload of '${name}' is invalid`);
+    throw error;
+  };
+  try {
+    const checked = checkPayload(payload);
+    return isPromise(checked) ? checked.catch(warn) : checked;
+  } catch (error) {
+    return warn(error);
+  }
+}
+
+function checkAround(name: string, returned: unknown): Observable<unknown> {
+  if (isObservable(returned)) return returned;
+  const hint = isPromise(returned) ? 'a promise; return from(work).pipe(mergeMap(next))' : describeReceived(returned);
+  throw new TypeError(`around '${name}': expected an Observable, got ${hint}`);
 }
 
 /** Ends the call when its caller's time is up, also where the caller's reset is held up. */

@@ -3,6 +3,7 @@ import type { PeerContext } from '../peer/base/options.js';
 import type { Stream } from '../peer/stream/stream.js';
 import { ResetCode } from '../wire/reset-code.js';
 import { RemoteError } from '../wire/stream-errors.js';
+import { isPromise } from '../wire/cross-realm.js';
 import type { Metadata } from '../wire/frame.js';
 import type { Kind, Procedure } from './procedure.js';
 import { checkBy, checkEach } from './validate.js';
@@ -101,7 +102,7 @@ class CheckedInputs extends Observable<unknown> implements AsyncIterable<unknown
     };
     try {
       const checked = this.#check(item);
-      return checked instanceof Promise ? checked.catch(refuse) : checked;
+      return isPromise(checked) ? checked.catch(refuse) : checked;
     } catch (error) {
       return refuse(error);
     }

@@ -1,4 +1,5 @@
 import { optionError } from '../wire/check.js';
+import { isPlainObject } from '../wire/plain-object.js';
 import type { Procedure } from './procedure.js';
 
 /** Procedures by their names. A namespace is a contract within a contract: `chat: { send }` is called `chat.send`. */
@@ -27,12 +28,14 @@ const BAD_NAME = /^(then)?$|\./;
  * ```
  */
 export function contract<C extends Contract>(api: C): C {
+  if (!isPlainObject(api)) throw optionError('contract', 'an object of procedures', api);
   for (const [name, value] of Object.entries<unknown>(api)) {
     if (BAD_NAME.test(name)) throw new TypeError(`expected a name without dots other than 'then', got '${name}'`);
-    if (typeof value !== 'object' || value === null) throw optionError(name, 'a procedure or a namespace', value);
+    if (!isPlainObject(value)) throw optionError(name, 'a procedure or a namespace', value);
     if (!isProcedure(value as Procedure | Contract)) contract(value as Contract);
   }
-  return Object.freeze(api);
+  // A module (`import * as chat`) is a namespace too. It cannot be frozen, and does not change.
+  return Object.isExtensible(api) ? Object.freeze(api) : api;
 }
 
 /** Whether a value is a procedure, not a namespace. A namespace may hold a procedure named `kind`. */

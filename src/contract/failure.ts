@@ -1,6 +1,7 @@
 import { catchError } from 'rxjs';
 import type { ObservableInput, ObservedValueOf, OperatorFunction } from 'rxjs';
 import { declaredError } from '../peer/stream/error-reset.js';
+import { isMuxError } from '../wire/any-error.js';
 import { RemoteError } from '../wire/stream-errors.js';
 import type { Procedure, Sent } from './procedure.js';
 
@@ -83,7 +84,8 @@ export function isFailure<X extends Procedure, N extends keyof ErrorsOf<X> & str
   name: N,
   error: unknown,
 ): error is Failure<N, ErrorData<X, N>> {
-  const payload: unknown = error instanceof RemoteError ? error.payload : null;
+  // Not `instanceof`, because a program may load two copies of this package.
+  const payload: unknown = isMuxError(error) && error.code === 'REMOTE' ? error.payload : null;
   return typeof payload === 'object' && payload !== null && 'name' in payload && payload.name === name;
 }
 

@@ -26,7 +26,10 @@ export class Outcome {
     const reply = (value: unknown): void => {
       if (stream.cause === null) void stream.reply(value);
     };
-    if (isPromise(returned)) return returned.then(reply);
+    if (isPromise(returned))
+      return returned.then((value) => {
+        reply(checkOne(value));
+      });
     if (isObservable(returned)) return returned.pipe(take(1), tap(reply), ignoreElements());
     reply(returned);
     stopUpload(Stream.streamCore(stream));
@@ -39,12 +42,21 @@ export class Outcome {
   }
 
   #input(): Input {
-    return this.returned === undefined ? EMPTY : (this.returned as Input);
+    const { returned } = this;
+    if (isPromise(returned)) return returned.then(checkOne);
+    return returned === undefined ? EMPTY : (returned as Input);
   }
 }
 
+/** A promise of many values would be sent as one value. */
+function checkOne(value: unknown): unknown {
+  const isMany = typeof value === 'object' && value !== null && (isObservable(value) || Symbol.asyncIterator in value);
+  if (isMany) throw new TypeError('an answer: expected a promise of a value, got a promise of many: return from(work).pipe(mergeMap(…))');
+  return value;
+}
+
 function replyOf(returned: unknown): Observable<unknown> {
-  if (isPromise(returned)) return from(returned);
+  if (isPromise(returned)) return from(returned.then(checkOne));
   return isObservable(returned) ? returned.pipe(take(1)) : of(returned);
 }
 

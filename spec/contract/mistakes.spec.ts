@@ -1,0 +1,156 @@
+import { describe, expect, it } from '@jest/globals';
+import { from, lastValueFrom, mergeMap, of } from 'rxjs';
+import type { Observable } from 'rxjs';
+import { z } from 'zod';
+import { answer, channel, client, contract, plain, request, stream, upload } from '../../src/contract.js';
+import { collectLogs } from '../support/peer/logs.js';
+import { createPair } from '../support/peer/tracked.js';
+
+const logs = collectLogs();
+
+const one = contract({ one: request<void, number>() });
+const answerOne = { one: () => 1 };
+
+describe('mistakes that TypeScript finds, in a program without it', () => {
+  it.each([
+    {
+      does: 'an unknown schema',
+      declare: () => request({ payload: z.string(), output: z.string() } as never),
+      says: "request: expected one of payload, reply, errors, got 'output'",
+    },
+    {
+      does: 'an input of a stream',
+      declare: () => stream({ item: z.string(), input: z.string() } as never),
+      says: "stream: expected one of payload, item, errors, got 'input'",
+    },
+    {
+      does: 'a value for a schema',
+      declare: () => upload({ input: { n: 'number' } as never }),
+      says: 'upload: input: expected a Standard Schema, got an object',
+    },
+    {
+      does: 'a text for a schema',
+      declare: () => channel({ input: z.string(), item: 'string' as never }),
+      says: "channel: item: expected a Standard Schema, got 'string'",
+    },
+    {
+      does: 'an error without a schema',
+      declare: () => request({ errors: { TAKEN: 'ann' as never } }),
+      says: "request: errors: expected a Standard Schema, got 'ann'",
+    },
+    { does: 'errors that are a list', declare: () => request({ errors: [] as never }), says: 'errors: expected an object, got an array' },
+    {
+      does: 'a bare schema',
+      declare: () => request(z.string() as never),
+      says: 'request: expected schemas by their names, got a schema: write { payload: schema }',
+    },
+    { does: 'null', declare: () => request(null as never), says: 'request: expected an object, got null' },
+  ])('A procedure refuses $does', ({ declare, says }) => {
+    expect(declare).toThrow(new TypeError(says));
+  });
+
+  it('A procedure takes schemas that are left out, or are functions', () => {
+    const schema = Object.assign(() => 1, plain<number>());
+    expect(request({ payload: schema, reply: undefined, errors: undefined })).toMatchObject({ payload: schema, output: undefined });
+  });
+
+  it.each([
+    { api: null, says: 'contract: expected an object of procedures, got null' },
+    { api: [request()], says: 'contract: expected an object of procedures, got an array' },
+    { api: { chat: new Map() }, says: 'chat: expected a procedure or a namespace, got an object' },
+  ])('`contract` refuses $api', ({ api, says }) => {
+    expect(() => contract(api as never)).toThrow(new TypeError(says));
+  });
+
+  it('`answer` and `client` refuse a contract that is none', () => {
+    const { dialer } = createPair();
+    expect(() => answer(undefined as never, {} as never)).toThrow(new TypeError('answer: expected a contract, got undefined'));
+    expect(() => client(dialer, undefined as never)).toThrow(new TypeError('client: expected a contract, got undefined'));
+  });
+
+  it('A misspelt option is refused, because a misspelt `around` would let every call pass', () => {
+    const { dialer } = createPair();
+    expect(() => answer(one, answerOne, { arround: () => of(1) } as never)).toThrow(
+      new TypeError("options: expected one of around, overflow, got 'arround'"),
+    );
+    expect(() => client(dialer, one, { validated: true } as never)).toThrow(
+      new TypeError("options: expected one of validate, got 'validated'"),
+    );
+    expect(() => answer(one, answerOne, { around: [1] as never })).toThrow(new TypeError('options.around: expected a function, got 1'));
+  });
+});
+
+describe('answers', () => {
+  it.each(['toString', 'constructor', 'valueOf', '__proto__'])(
+    '`answer` misses an answer named %s, although every object has one',
+    (name) => {
+      expect(() => answer(contract({ [name]: request() }), {})).toThrow(
+        new TypeError(`answers.${name}: expected a function, got undefined`),
+      );
+    },
+  );
+
+  it.each(['toString', 'constructor', 'hasOwnProperty', '__proto__', 'call', 'length'])('A procedure may be named %s', async (name) => {
+    const { calls } = createPair(contract({ [name]: request<void, string>() }), { [name]: () => name });
+    expect(await calls[name]?.promise()).toBe(name);
+  });
+
+  it('Answers may be an instance of a class, and run as its methods', async () => {
+    class Doors {
+      readonly #opened: number[] = [];
+      open(door: number): number {
+        return this.#opened.push(door);
+      }
+    }
+    const doors = contract({ doors: { open: request<number, number>() } });
+    const { calls } = createPair(doors, { doors: new Doors() });
+    expect([await calls.doors.open.promise(7), await calls.doors.open.promise(8)]).toEqual([1, 2]);
+  });
+
+  it('A module may be a contract, or a namespace of one', async () => {
+    // Freezing the object of `import * as procedures` throws, as it does here.
+    const isModule = { defineProperty: () => false };
+    const procedures = new Proxy(Object.preventExtensions({ square: request<number, number>() }), isModule);
+    const api = contract({ procedures });
+    const { calls } = createPair(api, { procedures: { square: (n) => n * n } });
+    expect(await calls.procedures.square.promise(3)).toBe(9);
+    expect(contract(procedures)).toBe(procedures);
+  });
+
+  it.each([
+    { kind: 'a reply', many: of(1) },
+    { kind: 'items', many: of(1) },
+    {
+      kind: 'items',
+      many: (async function* () {
+        yield await Promise.resolve(1);
+      })(),
+    },
+  ])('A promise of many values fails, and says how to write it: $kind', async ({ kind, many }) => {
+    const later = (): never => Promise.resolve(many) as never;
+    const { calls } = createPair(contract({ reply: request(), items: stream<void, number>() }), { reply: later, items: later });
+    const call$: Observable<unknown> = kind === 'items' ? calls.items() : calls.reply();
+    await expect(lastValueFrom(call$)).rejects.toMatchObject({
+      reason: 'an answer: expected a promise of a value, got a promise of many: return from(work).pipe(mergeMap(…))',
+    });
+    expect(logs.errors).toHaveLength(1);
+  });
+
+  it('A promise of many values fails behind a function around it, too', async () => {
+    const { calls } = createPair(one, { one: () => Promise.resolve(of(1)) as never }, { around: (_, next) => of(1).pipe(mergeMap(next)) });
+    await expect(calls.one.promise()).rejects.toMatchObject({ reason: expect.stringContaining('a promise of many') });
+    expect(logs.errors).toHaveLength(1);
+  });
+
+  it.each([
+    { returned: undefined, says: "around 'one': expected an Observable, got nothing" },
+    {
+      returned: Promise.resolve(of(1)),
+      says: "around 'one': expected an Observable, got a promise; return from(work).pipe(mergeMap(next))",
+    },
+  ])('A function around answers that returns no Observable fails the call, and says so', async ({ returned, says }) => {
+    const { calls } = createPair(one, answerOne, { around: [(_, next) => from([1]).pipe(mergeMap(next)), () => returned as never] });
+    await expect(calls.one.promise()).rejects.toMatchObject({ reason: says });
+    expect(logs.errors).toHaveLength(1);
+  });
+});
