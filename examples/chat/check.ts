@@ -20,7 +20,8 @@ import { connect } from 'rxmux/node';
 import { api } from './api.js';
 import { enter } from './chat.js';
 
-const NAMES = ['ann', 'bob'] as const;
+/** A broker may have lines of an earlier check. */
+const NAMES = ['ann', 'bob'].map((name) => `${name} ${process.pid}`);
 
 /** @param ports$ the ports of the servers that listen */
 export async function check(url: string, ports$: Observable<readonly number[]>): Promise<void> {
@@ -44,8 +45,11 @@ async function talk(url: string, name: string, over$: Observable<void>): Promise
   const presence = present$.subscribe(({ server }) => server !== servers.at(-1) && servers.push(server));
   const line = (nth: number) => `line ${nth}`;
   const said = lastValueFrom(say(concat(interval(5).pipe(map(line), takeUntil(over$)), of('bye'))));
-  let talking: number = NAMES.length;
-  const all$ = line$.pipe(takeWhile(({ text }) => text !== 'bye' || --talking > 0, true));
+  let talking = NAMES.length;
+  const all$ = line$.pipe(
+    filter((heard) => NAMES.includes(heard.name)),
+    takeWhile(({ text }) => text !== 'bye' || --talking > 0, true),
+  );
   const heard = await lastValueFrom(all$.pipe(timeInterval(), toArray()));
   for (const writer of NAMES) {
     const numbers = heard.filter(({ value }) => value.name === writer).map(({ value }) => value.nth);

@@ -1,7 +1,8 @@
 // Starts a broker, two servers, and an address before them.
 //
-//   npm run demo:chat              serves http://127.0.0.1:8080
-//   npm run demo:chat -- --once    checks it with two clients, and ends
+//   npm run demo:chat                                        serves http://127.0.0.1:8080
+//   npm run demo:chat -- --once                              checks it with two clients, and ends
+//   npm run demo:chat -- --broker nats://127.0.0.1:4222      takes a broker that is there; or redis://127.0.0.1:6379
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { parseArgs } from 'node:util';
@@ -10,9 +11,12 @@ import { serveBroker } from './broker/serve-broker.js';
 import { check } from './check.js';
 import { balance, running } from './fleet.js';
 
-const { values, positionals } = parseArgs({ options: { once: { type: 'boolean', default: false } }, allowPositionals: true });
+const { values, positionals } = parseArgs({
+  options: { once: { type: 'boolean', default: false }, broker: { type: 'string' } },
+  allowPositionals: true,
+});
 
-const broker = process.env['BROKER'] ?? (await serveBroker());
+const broker = values.broker ?? process.env['BROKER'] ?? (await serveBroker());
 const ports$ = combineLatest(['A', 'B'].map((name) => running(name, broker).pipe(startWith(null)))).pipe(
   map((ports) => ports.filter((port) => port !== null)),
   shareReplay({ bufferSize: 1, refCount: true }),

@@ -2,21 +2,22 @@
 import { createReadStream } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { map, using } from 'rxjs';
+import { defer, map, retry, throwError, timer, using } from 'rxjs';
 import { answering } from 'rxmux/contract';
 import { serve } from 'rxmux/node';
-import { answerTopic, presence } from 'rxmux/topics';
+import { answerTopic, BrokerError, presence } from 'rxmux/topics';
 import { api } from './api.js';
-import { connectBroker, START } from './broker/broker.js';
+import { connectBroker } from './broker/broker.js';
 
 const [server = '', brokerUrl = ''] = process.argv.slice(2);
-const broker = connectBroker(brokerUrl);
+const broker = await connectBroker(brokerUrl);
 const present = presence(broker.bus, { leaseMs: 3_000 });
 
 const answers = answering(api, {
-  lines: ({ room, since }) => answerTopic(broker.log(room), since ?? START),
-  // The key makes a line count once, also where a client says it again at another server.
-  say: ({ room, line }) => broker.log(room).publish(line, { key: `${line.writer}:${line.nth}` }),
+  lines: ({ room, since }) => answerTopic(broker.log(room), since, { from: 'start' }),
+  // The key makes a line count once, also where it is published again: by a client at another server, or here after the broker was away.
+  say: ({ room, line }) =>
+    defer(() => broker.log(room).publish(line, { key: `${line.writer}:${line.nth}` })).pipe(retry({ delay: whileAway })),
   join: ({ room, name }, { stream }) =>
     using(
       () => present.join(room, name, stream.peer),
@@ -24,6 +25,10 @@ const answers = answering(api, {
     ),
   end: (signal) => void process.kill(process.pid, signal),
 });
+
+function whileAway(error: unknown) {
+  return error instanceof BrokerError && error.code === 'BROKER_AWAY' ? timer(100) : throwError(() => error);
+}
 
 const TYPES: Readonly<Record<string, string>> = { '/page.js': 'text/javascript', '/page.css': 'text/css' };
 

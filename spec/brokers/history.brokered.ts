@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { firstValueFrom, lastValueFrom, take, toArray } from 'rxjs';
+import { firstValueFrom, lastValueFrom, take, takeWhile, toArray } from 'rxjs';
 import { BrokerError, catchUp, CursorLost } from '../../src/topics.js';
 import { BrokerProcess } from './broker-process.js';
 import { KINDS } from './kinds.js';
@@ -49,6 +49,23 @@ describe.each(KINDS)('history over $name', (kind) => {
     await publishAll((value) => log.publish(value), MANY);
     const received = await lastValueFrom(catchUp(log, cursor).pipe(take(MANY), toArray()));
     expect(received.map(({ value }) => value)).toEqual(Array.from({ length: MANY }, (_, value) => value));
+  });
+
+  it('A subscriber from the start gets every message that is kept, in order, while the log is trimmed', async () => {
+    const { port } = await broker(kind);
+    await kind.prepare(port, 200);
+    const connected = await begin(kind.connect(port, 200));
+    const log = connected.log<number>('numbers');
+    const empty = lastValueFrom(catchUp(log, null, { from: 'start' }).pipe(take(2), toArray()));
+    await publishAll((value) => log.publish(value), MANY);
+    expect((await empty).map(({ value }) => value)).toContain(0);
+    const publishing = publishAll((value) => log.publish(MANY + value), MANY);
+    const read = catchUp(log, null, { from: 'start' }).pipe(takeWhile(({ value }) => value !== 2 * MANY - 1, true));
+    const received = (await lastValueFrom(read.pipe(toArray()))).map(({ value }) => value);
+    const [first = 0] = received;
+    expect(first).toBeLessThanOrEqual(MANY);
+    expect(received).toEqual(Array.from({ length: 2 * MANY - first }, (_, nth) => first + nth));
+    await publishing;
   });
 
   it('A cursor whose message was trimmed is lost, and so is a cursor of another log', async () => {

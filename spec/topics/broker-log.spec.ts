@@ -37,13 +37,13 @@ class NumberBroker implements Broker<number> {
     });
   }
 
-  async *read(after: string, toEnd: boolean, signal: AbortSignal): AsyncGenerator<Message<number, string>, void> {
+  async *read(after: string | null, toEnd: boolean, signal: AbortSignal): AsyncGenerator<Message<number, string>, void> {
     this.readers++;
     signal.addEventListener('abort', () => {
       this.#changed$.next();
     });
     try {
-      for (let next = Number(after) + 1; !signal.aborted;) {
+      for (let next = after === null ? this.first : Number(after) + 1; !signal.aborted;) {
         await this.#asked(() => undefined);
         if (next < this.first) throw new CursorLost(String(this.last));
         if (next <= this.last) yield { cursor: String(next), value: next++ };
@@ -139,6 +139,42 @@ describe('a log over a broker', () => {
     const values: number[] = [];
     for await (const { value } of new BrokerLog(broker).history('0')) values.push(value);
     expect(values).toEqual([1, 2, 3]);
+  });
+
+  it('A history without a place has every message that is kept', async () => {
+    const broker = new NumberBroker();
+    broker.last = 4;
+    broker.first = 3;
+    const values: number[] = [];
+    for await (const { value } of new BrokerLog(broker).history(null)) values.push(value);
+    expect(values).toEqual([3, 4]);
+  });
+
+  it('The last message of the reader is a place, also where the broker no longer keeps it', async () => {
+    const { broker, log, received, subscription } = begin();
+    await until('a place', () => received.length === 1);
+    const place = await log.publish(1);
+    await until('the message', () => received.length === 2);
+    broker.first = 5;
+    const messages = log.history(place)[Symbol.asyncIterator]();
+    expect(await messages.next()).toEqual({ done: true, value: undefined });
+    await expect(log.history('0')[Symbol.asyncIterator]().next()).rejects.toBeInstanceOf(CursorLost);
+    subscription.unsubscribe();
+    await until('no reader', () => broker.readers === 0);
+    await expect(log.history(place)[Symbol.asyncIterator]().next()).rejects.toBeInstanceOf(CursorLost);
+  });
+
+  it('A history that is left while the broker is away asks no more', async () => {
+    const broker = new NumberBroker();
+    const read = jest.spyOn(broker, 'read').mockImplementation(() => {
+      throw new Error('down');
+    });
+    const messages = new BrokerLog(broker).history('0')[Symbol.asyncIterator]();
+    const next = messages.next();
+    await until('a try', () => read.mock.calls.length === 1);
+    const left = messages.return?.();
+    await Promise.allSettled([next, left]);
+    expect(read).toHaveBeenCalledTimes(1);
   });
 
   it('A history that is left ends its reader', async () => {

@@ -27,10 +27,10 @@ export class ScriptedBroker implements Log<string, number> {
     return [this.last];
   }
 
-  history(cursor: number): Observable<Message<string, number>> {
-    if (cursor + 1 < this.first || cursor > this.last) throw new CursorLost(this.last);
+  history(after: number | null): Observable<Message<string, number>> {
+    if (after !== null && (after + 1 < this.first || after > this.last)) throw new CursorLost(this.last);
     return new Observable((subscriber) => {
-      const read = { next: cursor + 1, subscriber };
+      const read = { next: after === null ? null : after + 1, subscriber };
       this.#reads.push(read);
       subscriber.add(() => {
         this.#reads = this.#reads.filter((other) => other !== read);
@@ -64,7 +64,8 @@ export class ScriptedBroker implements Log<string, number> {
   }
 
   #answerOne(read: Read): void {
-    const cursor = read.next++;
+    const cursor = read.next ?? this.first;
+    read.next = cursor + 1;
     if (cursor > this.last) read.subscriber.complete();
     else if (cursor < this.first) read.subscriber.error(new CursorLost(this.last));
     else read.subscriber.next(messageAt(cursor));
@@ -72,7 +73,8 @@ export class ScriptedBroker implements Log<string, number> {
 }
 
 interface Read {
-  next: number;
+  /** `null` before the first message of a history without a place. */
+  next: number | null;
   readonly subscriber: Subscriber<Message<string, number>>;
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { CursorLost } from '../../src/topics.js';
+import { beginningAt } from '../../src/topics/beginning.js';
 import { LogReader } from '../../src/topics/log-reader.js';
 import fc from '../support/fast-check.js';
 import { ScriptedBroker } from './broker.js';
@@ -20,6 +21,7 @@ class Client {
   constructor(
     private readonly broker: ScriptedBroker,
     private readonly beyond: Policy,
+    private readonly from: 'end' | 'start' = 'end',
   ) {}
 
   get place(): number | null {
@@ -28,7 +30,7 @@ class Client {
 
   /** Pulls items, as a stream with room does. Subscribes first where a cut has ended the subscription. */
   pull(count: number): void {
-    this.#reader ??= new LogReader(this.broker, this.#place, { places: PLACES, beyond: this.beyond });
+    this.#reader ??= new LogReader(this.broker, this.#place, { places: PLACES, beyond: this.beyond }, beginningAt(this.from));
     const isIdle = this.#asked === 0;
     this.#asked += count;
     if (isIdle) this.#next(this.#reader);
@@ -55,12 +57,18 @@ class Client {
 
   #take(cursor: number, value?: string): void {
     const place = this.#place;
+    if (place === null && this.from === 'start') this.#checkStart(cursor, value);
     if (value === undefined) expect(place).toBeNull();
     else expect(value).toBe(`m${cursor}`);
     if (place !== null && this.beyond === 'history') expect(cursor).toBe(place + 1);
     if (place !== null) expect(cursor).toBeGreaterThan(place);
     this.#place = cursor;
     if (value !== undefined) this.received.push(cursor);
+  }
+
+  /** The first item is the oldest message that is kept, or the end where none is. */
+  #checkStart(cursor: number, value: string | undefined): void {
+    expect(value === undefined ? cursor + 1 : cursor).toBeLessThanOrEqual(this.broker.first);
   }
 
   #lose(error: unknown): void {
@@ -114,6 +122,19 @@ describe('the seam of history and live messages', () => {
         expect(client.place).toBe(broker.last);
       }),
       { seed: 40, numRuns: 2_000 },
+    );
+  });
+
+  it('A subscriber that begins at the start gets every message that is kept, and each later one', () => {
+    fc.assert(
+      fc.property(commands, (script) => {
+        const broker = new ScriptedBroker();
+        const client = new Client(broker, 'history', 'start');
+        for (const command of script) run(command, broker, client);
+        settle(broker, client);
+        expect(client.place).toBe(broker.last);
+      }),
+      { seed: 42, numRuns: 1_000 },
     );
   });
 

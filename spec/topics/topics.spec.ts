@@ -1,11 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { EMPTY, filter, firstValueFrom, from, lastValueFrom, map, NEVER, of, Subject, take, toArray } from 'rxjs';
+import type { Observable } from 'rxjs';
 import { client, contract, plain, stream } from '../../src/contract.js';
 import { RemoteError, respond } from '../../src/index.js';
 import { createPair } from '../../src/testing.js';
-import { answerTopic, catchUp, CursorLost, memoryLog, topic } from '../../src/topics.js';
+import { promisesSettled } from '../../src/testing/virtual-time.js';
+import { answerTopic, catchUp, CursorLost, memoryBus, memoryLog, room, topic } from '../../src/topics.js';
 import { lossIn } from '../../src/topics/cursor-lost.js';
-import type { Log, Message, TopicItem } from '../../src/topics.js';
+import type { CatchUpOptions, Log, Message, TopicItem } from '../../src/topics.js';
 
 async function next<T>(items: AsyncIterator<T, undefined>): Promise<T> {
   const result = await items.next();
@@ -134,6 +136,52 @@ describe('catchUp', () => {
   });
 });
 
+describe('the start of a log', () => {
+  const valuesOf = async (items$: Observable<TopicItem<number, string>>, count: number) =>
+    (await lastValueFrom(items$.pipe(take(count), toArray()))).map(({ value }) => value);
+
+  it("`catchUp` emits every kept message with `from: 'start'`, and then new ones", async () => {
+    const log = memoryLog<number>({ keep: 2 });
+    await publishAll(log, 1, 3);
+    const received = valuesOf(catchUp(log, null, { from: 'start' }), 3);
+    await log.publish(4);
+    expect(await received).toEqual([2, 3, 4]);
+  });
+
+  it.each([
+    ['an empty log', memoryLog<number>()],
+    ['a room', room<number>(memoryBus(), 'numbers')],
+  ])("`catchUp` emits the bare cursor of %s with `from: 'start'`", async (_, log) => {
+    const received = valuesOf(catchUp(log, null, { from: 'start' }), 2);
+    await promisesSettled();
+    await log.publish(1);
+    expect(await received).toEqual([undefined, 1]);
+  });
+
+  it("`from: 'start'` leaves a subscriber with a place alone", async () => {
+    const log = memoryLog<number>();
+    const place = await log.publish(1);
+    await log.publish(2);
+    expect(await valuesOf(catchUp(log, place, { from: 'start' }), 1)).toEqual([2]);
+  });
+
+  it("`catchUp` errors with what head and history throw, with `from: 'start'`", async () => {
+    const thrown = new Error('no broker');
+    const throws = (): never => {
+      throw thrown;
+    };
+    const log = memoryLog<number>();
+    const from = { from: 'start' } as const;
+    await expect(lastValueFrom(catchUp({ ...log, live$: NEVER, head: throws }, null, from))).rejects.toBe(thrown);
+    await expect(lastValueFrom(catchUp({ ...log, live$: NEVER, head: () => ['a'], history: throws }, null, from))).rejects.toBe(thrown);
+  });
+
+  it('`catchUp` refuses another start', () => {
+    const options = { from: 'beginning' } as unknown as CatchUpOptions;
+    expect(() => catchUp(memoryLog(), null, options)).toThrow("from: expected 'end' or 'start', got 'beginning'");
+  });
+});
+
 describe('memoryLog', () => {
   const received = <T>(log: Log<T, string>, count: number): Promise<(T | undefined)[]> =>
     firstValueFrom(
@@ -168,7 +216,7 @@ describe('memoryLog', () => {
     expect(await texts).toEqual(['a', 'b', 'c']);
   });
 
-  it.each<unknown>([undefined, null, '', 'x', 'x:', ':1', 'x:1', '7', 7, {}, 'x:-1', 'x:1e3'])(
+  it.each<unknown>([undefined, '', 'x', 'x:', ':1', 'x:1', '7', 7, {}, 'x:-1', 'x:1e3'])(
     'A log in memory calls the cursor %j lost',
     async (cursor) => {
       const log = memoryLog<string>();

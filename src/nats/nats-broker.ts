@@ -63,11 +63,13 @@ export class NatsBroker<T> implements Broker<T> {
     return cursorBy(seq, msgID);
   }
 
-  async *read(after: string, toEnd: boolean, signal: AbortSignal): AsyncGenerator<Message<T, string>, void> {
-    if (toEnd && after === (await this.head())) return;
-    await this.#checkKept(after);
+  async *read(after: string | null, toEnd: boolean, signal: AbortSignal): AsyncGenerator<Message<T, string>, void> {
+    if (after !== null) {
+      if (toEnd && after === (await this.head())) return;
+      await this.#checkKept(after);
+    }
     const { consumers } = await this.#jsm();
-    const config = { ...CONSUMER, filter_subject: this.subject, opt_start_seq: sequenceOf(after) + 1 };
+    const config = { ...CONSUMER, filter_subject: this.subject, opt_start_seq: after === null ? 1 : sequenceOf(after) + 1 };
     const { name, num_pending } = await this.#link.ask(() => consumers.add(this.stream, config));
     const consumer = await this.#link.ask(() => this.#js.consumers.get(this.stream, name));
     try {
@@ -80,7 +82,7 @@ export class NatsBroker<T> implements Broker<T> {
 
   async *#consume(
     messages: ConsumerMessages,
-    after: string,
+    after: string | null,
     toEnd: boolean,
     signal: AbortSignal,
   ): AsyncGenerator<Message<T, string>, void> {
@@ -99,10 +101,17 @@ export class NatsBroker<T> implements Broker<T> {
 
   /**
    * The stream drops the oldest messages of a subject first. So nothing between two messages is gone if their sequences are neighbours, or
-   * if the first one is still kept now. That holds for each message that has arrived by now.
+   * if the first one is still kept now. That holds for each message that has arrived by now. Without a place, the oldest message that is
+   * kept now is the first one.
    */
-  async *#take(messages: ConsumerMessages, after: string, toEnd: boolean, signal: AbortSignal): AsyncGenerator<Message<T, string>, void> {
+  async *#take(
+    messages: ConsumerMessages,
+    after: string | null,
+    toEnd: boolean,
+    signal: AbortSignal,
+  ): AsyncGenerator<Message<T, string>, void> {
     let place = after;
+    let first = 0;
     let taken = 0;
     let whole = 0;
     for await (const message of messages) {
@@ -111,12 +120,15 @@ export class NatsBroker<T> implements Broker<T> {
       if (deliverySequence !== taken) throw this.#away('a message was lost on its way');
       if (taken > whole && message.seq !== sequenceOf(place) + 1) {
         const arrived = messages.getReceived();
-        await this.#checkKept(place);
+        if (place === null) first = await this.#oldest();
+        else await this.#checkKept(place);
         whole = arrived;
       }
-      place = cursorOf(message, message.headers?.get(MSG_ID));
-      const value = this.#valueOf(message);
-      if (value !== undefined) yield { cursor: place, value };
+      if (message.seq >= first) {
+        place = cursorOf(message, message.headers?.get(MSG_ID));
+        const value = this.#valueOf(message);
+        if (value !== undefined) yield { cursor: place, value };
+      }
       if (toEnd && pending === 0) return;
     }
     if (!signal.aborted) throw this.#away('the connection to NATS is lost');
@@ -125,6 +137,14 @@ export class NatsBroker<T> implements Broker<T> {
   async #last(): Promise<StoredMsg | null> {
     const { streams } = await this.#jsm();
     return this.#link.ask(() => streams.getMessage(this.stream, { last_by_subj: this.subject }));
+  }
+
+  /** The sequence of the oldest message that is kept; past every message where none is. */
+  async #oldest(): Promise<number> {
+    const { streams } = await this.#jsm();
+    const query = { seq: 1, next_by_subj: this.subject };
+    const oldest = await this.#link.ask(() => streams.getMessage(this.stream, query));
+    return oldest?.seq ?? Infinity;
   }
 
   /** Writes the first message. Where another process has written one, its own fails. */

@@ -17,6 +17,8 @@ const DEDUPLICATION_S = 120;
 /** The fields of a message and of the first one, which has no value. */
 const VALUE = 'v';
 const START = 'start';
+/** Every message has a greater id. */
+const BEFORE_ALL = '0-0';
 
 /** Adds a message, unless its key was used before. Then it returns the place of that message. */
 const PUBLISH_ONCE = `
@@ -56,19 +58,17 @@ export class RedisBroker<T> implements Broker<T> {
   }
 
   publish(json: string, { key }: PublishOptions): Promise<string> {
-    // The client would keep commands in memory until it is connected.
-    if (!this.client.isReady) return Promise.reject(new Error('the client is not connected'));
     return key === undefined ? this.#add(VALUE, json) : this.#addOnce(json, `${this.stream}:key:${key}`);
   }
 
-  async *read(after: string, toEnd: boolean, signal: AbortSignal): AsyncGenerator<Message<T, string>, void> {
-    if (!isCursor(after)) throw new CursorLost(await this.head());
-    if (toEnd) yield* this.#readToEnd(after);
+  async *read(after: string | null, toEnd: boolean, signal: AbortSignal): AsyncGenerator<Message<T, string>, void> {
+    if (after !== null && !isCursor(after)) throw new CursorLost(await this.head());
+    if (toEnd) yield* this.#readToEnd(after, signal);
     else yield* this.#follow(after, signal);
   }
 
-  async *#readToEnd(after: string): AsyncGenerator<Message<T, string>, void> {
-    for (let place = after; ;) {
+  async *#readToEnd(after: string | null, signal: AbortSignal): AsyncGenerator<Message<T, string>, void> {
+    for (let place = after; !signal.aborted;) {
       const entries = await this.#page(this.client, place);
       yield* this.#messagesOf(entries);
       place = entries.at(-1)?.[0] ?? place;
@@ -76,7 +76,7 @@ export class RedisBroker<T> implements Broker<T> {
     }
   }
 
-  async *#follow(after: string, signal: AbortSignal): AsyncGenerator<Message<T, string>, void> {
+  async *#follow(after: string | null, signal: AbortSignal): AsyncGenerator<Message<T, string>, void> {
     const reader = another(this.client);
     const stop = (): void => {
       disconnect(reader);
@@ -101,16 +101,17 @@ export class RedisBroker<T> implements Broker<T> {
 
   /**
    * Returns messages after a place. A stream drops its oldest messages first. So nothing between is gone if the message at the place is
-   * still kept afterwards: commands of one connection run in order.
+   * still kept afterwards: commands of one connection run in order. Without a place, nothing can be gone.
    */
-  async #page(reader: RedisClient, place: string, ...options: readonly string[]): Promise<readonly Entry[]> {
+  async #page(reader: RedisClient, place: string | null, ...options: readonly string[]): Promise<readonly Entry[]> {
     const { stream } = this;
+    const after = place ?? BEFORE_ALL;
     const answers = Promise.all([
-      command(reader, 'XREAD', 'COUNT', String(PAGE), ...options, 'STREAMS', stream, place),
-      command(reader, 'XRANGE', stream, place, place),
+      command(reader, 'XREAD', 'COUNT', String(PAGE), ...options, 'STREAMS', stream, after),
+      command(reader, 'XRANGE', stream, after, after),
     ]);
     const [entries, kept] = await firstValueFrom(from(answers).pipe(timeout(SILENCE_MS)));
-    if ((kept as readonly Entry[]).length === 0) throw new CursorLost(await this.head());
+    if (place !== null && (kept as readonly Entry[]).length === 0) throw new CursorLost(await this.head());
     return entriesOf(entries);
   }
 

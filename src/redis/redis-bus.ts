@@ -2,7 +2,7 @@ import { Observable } from 'rxjs';
 import type { Bus } from '../topics/bus.js';
 import { channels, emitJson } from '../topics/channels.js';
 import { toJson } from '../topics/json-value.js';
-import { another, command, disconnect, endOf } from './redis-client.js';
+import { another, checkReady, command, disconnect, endOf } from './redis-client.js';
 import type { RedisClient } from './redis-client.js';
 import { explain } from './redis-error.js';
 
@@ -42,8 +42,7 @@ class RedisBus implements Bus {
   async send(channel: string, value: unknown): Promise<void> {
     const json = toJson(value);
     try {
-      // The client would keep commands in memory until it is connected.
-      if (!this.client.isReady) throw new Error('the client is not connected');
+      checkReady(this.client);
       await this.#listening;
       await command(this.client, 'PUBLISH', this.prefix + channel, json);
     } catch (error) {

@@ -27,7 +27,14 @@ export interface RedisClient {
 /** Replies have the types of their protocol, though the user may have mapped others. */
 const PLAIN = { typeMapping: {} } as const;
 
-export function command(client: RedisClient, ...args: readonly string[]): Promise<unknown> {
+/** @throws Error for a client that is not connected: it would keep commands in memory */
+export function checkReady(client: RedisClient): void {
+  if (!client.isReady) throw new Error('the client is not connected');
+}
+
+/** Sends a command to a client that is connected. */
+export async function command(client: RedisClient, ...args: readonly string[]): Promise<unknown> {
+  checkReady(client);
   return client.sendCommand([...args], PLAIN);
 }
 

@@ -21,7 +21,7 @@ function sharedItem<T, C>(item: TopicItem<T, C>): SharedPayload<TopicItem<T, C>>
  * The result is pulled. A slow subscriber reads on when its stream has room, and holds up no other one.
  *
  * @param since the cursor of the client, as it came; `null` and `undefined` for none
- * @throws TypeError for an unknown `overflow`
+ * @throws TypeError for an unknown `from` or `overflow`
  *
  * @example
  * ```ts

@@ -14,14 +14,22 @@ export interface Broker<T> {
   /**
    * Reads the messages after a cursor: to the end of the topic, or until `signal` aborts. Throws where it has to begin anew.
    *
-   * @param after a client may send any value
+   * @param after a client may send any value; `null` to read every message that is kept
    * @throws CursorLost where messages after it are no longer kept
    */
-  read(after: string, toEnd: boolean, signal: AbortSignal): AsyncGenerator<Message<T, string>, void>;
+  read(after: string | null, toEnd: boolean, signal: AbortSignal): AsyncGenerator<Message<T, string>, void>;
   publish(json: string, options: PublishOptions): Promise<string>;
   newer(a: string, b: string): boolean;
   /** Explains an error of the client. */
   explain(error: unknown): BrokerError;
+}
+
+/** The reader of a process. */
+interface Reader {
+  /** The place where it began. */
+  readonly begun: Promise<string>;
+  /** The place of its last message; `null` until it has begun. */
+  place: string | null;
 }
 
 /** Between two tries while the broker is away. */
@@ -32,8 +40,8 @@ const RETRY_MS = 250;
  * last one, so a lost connection leaves nothing out. While the broker is away, subscribers wait.
  */
 export class BrokerLog<T> implements Log<T, string> {
-  /** Where the reader of this process began; `null` while it has no subscriber. */
-  #begun: Promise<string> | null = null;
+  /** `null` while `live$` has no subscriber. */
+  #reader: Reader | null = null;
   readonly live$: Observable<Message<T, string>>;
 
   constructor(private readonly broker: Broker<T>) {
@@ -45,18 +53,12 @@ export class BrokerLog<T> implements Log<T, string> {
   }
 
   async head(): Promise<string> {
-    await this.#begun;
+    await this.#reader?.begun;
     return persist(this.broker, () => this.broker.head());
   }
 
-  async *history(cursor: string): AsyncGenerator<Message<T, string>, void> {
-    await this.#begun;
-    const abort = new AbortController();
-    try {
-      yield* readOn(this.broker, cursor, true, abort.signal);
-    } finally {
-      abort.abort();
-    }
+  history(cursor: string | null): AsyncIterable<Message<T, string>> {
+    return { [Symbol.asyncIterator]: () => this.#iterate(cursor) };
   }
 
   async publish(value: T, options: PublishOptions = {}): Promise<string> {
@@ -68,21 +70,46 @@ export class BrokerLog<T> implements Log<T, string> {
     }
   }
 
+  /** A generator alone would end only at its next message, which may never come. */
+  #iterate(cursor: string | null): AsyncIterator<Message<T, string>, void> {
+    const abort = new AbortController();
+    const messages = this.#historyOf(cursor, abort.signal);
+    return {
+      next: () => messages.next(),
+      return: () => {
+        abort.abort();
+        return messages.return();
+      },
+    };
+  }
+
+  async *#historyOf(cursor: string | null, signal: AbortSignal): AsyncGenerator<Message<T, string>, void> {
+    await this.#reader?.begun;
+    // Later messages come through `live$`. The broker may no longer keep the message of the cursor.
+    if (cursor !== null && cursor === this.#reader?.place) return;
+    yield* readOn(this.broker, cursor, true, signal);
+  }
+
   #follow(): Observable<Message<T, string>> {
     const { broker } = this;
     const abort = new AbortController();
-    const begun = persist(broker, () => broker.head(), abort.signal);
-    this.#begun = begun;
+    const reader: Reader = { begun: persist(broker, () => broker.head(), abort.signal), place: null };
+    this.#reader = reader;
     return new Observable<Message<T, string>>((subscriber) => {
       const read = async (): Promise<void> => {
-        for await (const message of readOn(broker, await begun, false, abort.signal)) subscriber.next(message);
+        reader.place = await reader.begun;
+        for await (const message of readOn(broker, reader.place, false, abort.signal)) {
+          reader.place = message.cursor;
+          subscriber.next(message);
+        }
       };
       read().catch((error: unknown) => {
         subscriber.error(error);
       });
     }).pipe(
       finalize(() => {
-        this.#begun = null;
+        // A subscriber that has come at the error has begun another reader.
+        if (this.#reader === reader) this.#reader = null;
         abort.abort();
       }),
     );
@@ -90,7 +117,12 @@ export class BrokerLog<T> implements Log<T, string> {
 }
 
 /** Reads on from the last message wherever the broker was away. */
-async function* readOn<T>(broker: Broker<T>, after: string, toEnd: boolean, signal: AbortSignal): AsyncGenerator<Message<T, string>, void> {
+async function* readOn<T>(
+  broker: Broker<T>,
+  after: string | null,
+  toEnd: boolean,
+  signal: AbortSignal,
+): AsyncGenerator<Message<T, string>, void> {
   let place = after;
   while (!signal.aborted) {
     try {

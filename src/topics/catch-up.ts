@@ -3,12 +3,18 @@ import type { Subscriber } from 'rxjs';
 import type { Pull } from '../peer/stream/stream-iterator.js';
 import { checkObject } from '../wire/check.js';
 import type { Log, TopicItem } from './log.js';
+import { beginningAt } from './beginning.js';
 import { LogReader } from './log-reader.js';
 import { waitingBy } from './overflow.js';
 import type { TopicOverflow } from './overflow.js';
 
 /** How a log is followed. */
 export interface CatchUpOptions {
+  /**
+   * Where a subscriber without a place begins: at the `'end'`, with new messages only, or at the `'start'`, with every message that the log
+   * keeps. Default `'end'`.
+   */
+  readonly from?: 'end' | 'start' | undefined;
   /** Decides about messages for a subscriber that reads slowly. Default `'history'`. */
   readonly overflow?: TopicOverflow | undefined;
 }
@@ -23,15 +29,16 @@ export interface Followed<R> extends Observable<R> {
  * Follows a log after a place: first its history, then the messages that arrive. Each message comes once and in order.
  *
  * Cold: each subscription reads for itself. The messages that arrive come from one consumer of the process. The first item of a
- * subscription without a place is the bare cursor of the log's end. A subscriber who has received nothing thus has a place too.
+ * subscription without a place is the bare cursor of the log's end. A subscriber who has received nothing thus has a place too. With
+ * `from: 'start'` the kept messages come instead, and the bare cursor only where the log keeps none.
  *
  * As an answer of a stream the result is pulled: it reads on when the stream has room. With operators behind it, it pushes. Then it
  * reads as fast as the broker sends.
  *
  * Errors with {@link CursorLost} where messages after `after` are no longer kept, and with the errors of the log.
  *
- * @param after the cursor of the last item that the subscriber has received; `null` for new messages only
- * @throws TypeError for an unknown `overflow`
+ * @param after the cursor of the last item that the subscriber has received; `null` to begin as `from` says
+ * @throws TypeError for an unknown `from` or `overflow`
  *
  * @example
  * ```ts
@@ -51,9 +58,11 @@ export function follow<T, C, R>(
   options: CatchUpOptions,
   project: (item: TopicItem<T, C>) => R,
 ): Following<R> {
-  const policy = waitingBy(checkObject('options', options).overflow);
+  const { from, overflow } = checkObject('options', options);
+  const policy = waitingBy(overflow);
+  const begin = beginningAt(from);
   checkObject('log', log, 'a Log');
-  return new Following(() => new ProjectedReader(new LogReader(log, after ?? null, policy), project));
+  return new Following(() => new ProjectedReader(new LogReader(log, after ?? null, policy, begin), project));
 }
 
 interface Reader<R> {

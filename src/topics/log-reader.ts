@@ -1,10 +1,11 @@
-import { map, Subscription, take } from 'rxjs';
+import { Subscription } from 'rxjs';
 import { guard } from '../rx/guard.js';
-import { observableFrom } from '../peer/stream/input.js';
 import type { PullSource } from '../peer/stream/input.js';
 import type { Pull } from '../peer/stream/stream-iterator.js';
 import { Fifo } from '../wire/fifo.js';
 import { QueueOverflowError } from '../wire/stream-errors.js';
+import { atEnd } from './beginning.js';
+import type { Beginning } from './beginning.js';
 import type { Log, Message, TopicItem } from './log.js';
 import { sourceOf } from './log-source.js';
 import type { Waiting } from './overflow.js';
@@ -24,7 +25,7 @@ export class LogReader<T, C> {
   #place: C | null;
   /** Whether messages were dropped that only the history has. */
   #isBehind = true;
-  /** The head or the history, while it is read. */
+  /** The first items or the history, while they are read. */
   #source: PullSource | null = null;
   #isAsked = false;
   #taker: Pull<Item<T, C>> | null = null;
@@ -35,6 +36,7 @@ export class LogReader<T, C> {
     private readonly log: Log<T, C>,
     after: C | null,
     private readonly policy: Waiting,
+    private readonly begin: Beginning = atEnd,
   ) {
     this.#place = after;
     this.#newer = log.newer === undefined ? (a, b) => a > b : (a, b) => log.newer?.(a, b) === true;
@@ -111,20 +113,13 @@ export class LogReader<T, C> {
     return true;
   }
 
-  /** Asks for the head, or for the history after the place. The live messages wait meanwhile. */
+  /** Asks for the first items, or for the history after the place. The live messages wait meanwhile. */
   #open(): boolean {
     const { log } = this;
     this.#isBehind = false;
     try {
       const place = this.#place;
-      this.#source = sourceOf(
-        place === null
-          ? observableFrom(log.head()).pipe(
-              take(1),
-              map((cursor) => ({ cursor })),
-            )
-          : log.history(place),
-      );
+      this.#source = place === null ? this.begin(log) : sourceOf(log.history(place));
     } catch (error) {
       this.#fail(error);
     }

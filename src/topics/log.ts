@@ -39,9 +39,9 @@ export interface Log<T, C> {
    *
    * Throws or errors with CursorLost where messages after `cursor` are no longer kept. The same holds for a value that is no cursor.
    *
-   * @param cursor may come from a client, so it may have any value
+   * @param cursor may come from a client, so it may have any value; `null` only with `from: 'start'`, for every message that is kept
    */
-  history(cursor: C): ObservableInput<Message<T, C>>;
+  history(cursor: C | null): ObservableInput<Message<T, C>>;
   /**
    * Resolves with the place of the message once the broker has it.
    *

@@ -54,7 +54,8 @@ class MemoryLog<T> implements Log<T, string> {
     return [this.#cursor()];
   }
 
-  history(cursor: string): readonly Message<T, string>[] {
+  history(cursor: string | null): readonly Message<T, string>[] {
+    if (cursor === null) return [...this.#entries];
     const [epoch] = String(cursor).split(':');
     const missing = this.#published - numberOf(cursor);
     if (epoch !== this.#epoch || !(missing >= 0 && missing <= this.#entries.length)) throw new CursorLost(this.#cursor());

@@ -37,7 +37,7 @@ export function room<T>(bus: Bus, channel: string): Log<T, string> {
     newer: (a, b) => numberOf(a) > numberOf(b),
     head: () => [place()],
     history(cursor) {
-      if (cursor !== place()) throw new CursorLost(place());
+      if (cursor !== null && cursor !== place()) throw new CursorLost(place());
       return [];
     },
     async publish(value) {

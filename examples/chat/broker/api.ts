@@ -5,7 +5,8 @@ import type { Line } from '../api.js';
 
 export const brokerApi = contract({
   follow: stream<{ room: string; since: string | null }, TopicItem<Line, string>>(),
-  history: stream<{ room: string; since: string }, Message<Line, string>>(),
+  /** `null` for every line that is kept. */
+  history: stream<{ room: string; since: string | null }, Message<Line, string>>(),
   publish: request<{ room: string; line: Line; key: string | undefined }, string>(),
   hear: stream<{ channel: string }, unknown>(),
   send: request<{ channel: string; value: unknown }>(),
