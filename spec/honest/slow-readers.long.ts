@@ -6,10 +6,13 @@ import { Peer } from '../../src/index.js';
 import type { SocketLike } from '../../src/index.js';
 import { connect, serve } from '../../src/node.js';
 import type { MuxServer } from '../../src/node.js';
+import { percentile } from '../chaos/figures.js';
 
 const MIB = 1024 * 1024;
 const PIECE = 64 * 1024;
 const PIECES = (24 * MIB) / PIECE;
+/** How fast a page reads: 12 MiB a second. */
+const PAGE_BYTES_PER_MS = (12 * MIB) / 1_000;
 const STILL_MS = 2_500;
 
 let server: MuxServer | null = null;
@@ -33,10 +36,17 @@ function pageSocket(url: string): SocketLike {
   return Object.assign(socket, { pause: () => undefined, resume: () => undefined });
 }
 
+async function page(url: string): Promise<Peer> {
+  const peer = new Peer(pageSocket(url), { isDialer: true });
+  void peer.serve();
+  await peer.opened;
+  return peer;
+}
+
 async function dialed(where: string): Promise<Peer> {
   const url = await listening();
-  const peer = where === 'Node' ? connect(url, { reconnect: false }) : new Peer(pageSocket(url), { isDialer: true });
-  if (where !== 'Node') void peer.serve();
+  if (where !== 'Node') return page(url);
+  const peer = connect(url, { reconnect: false });
   await peer.opened;
   return peer;
 }
@@ -60,6 +70,26 @@ async function read(peer: Peer, before: (nth: number) => Promise<unknown> | null
   return seen;
 }
 
+/**
+ * Calls on both connections again and again, at the same moments. Returns how long the calls of each waited, in ms. The other work
+ * of the machine delays both alike.
+ */
+async function callBoth(first: Peer, second: Peer, state: { readonly done: boolean }): Promise<readonly [number[], number[]]> {
+  const waits: readonly [number[], number[]] = [[], []];
+  const timed = async (peer: Peer, took: number[]): Promise<void> => {
+    const begun = performance.now();
+    await peer.request('small', { timeoutMs: 0 });
+    took.push(performance.now() - begun);
+  };
+  for (let nth = 0; !state.done; nth++) {
+    const calls = [() => timed(first, waits[0]), () => timed(second, waits[1])];
+    if (nth % 2 === 1) calls.reverse();
+    await Promise.all(calls.map((call) => call()));
+    await wait(2);
+  }
+  return waits;
+}
+
 describe('slow readers between real sockets, with the default options', () => {
   it.each(['Node', 'a page'])(
     'A reader in %s that stands still for 2.5 s receives everything, and the other calls wait far less',
@@ -71,8 +101,30 @@ describe('slow readers between real sockets, with the default options', () => {
     60_000,
   );
 
-  it('A page that reads slower than its server sends receives everything', async () => {
-    const { pieces } = await read(await dialed('a page'), () => wait(15));
+  it('A page that reads slower than its server sends receives everything, holds 8 MiB at most, and its other calls hardly wait', async () => {
+    const url = await listening();
+    const [reading, idle] = await Promise.all([page(url), page(url)]);
+    const held = { arrived: 0, most: 0 };
+    reading.onFrame((direction, { fragment }) => {
+      if (direction === 'rx' && fragment !== null) held.arrived += String(fragment).length;
+    });
+    const state = { done: false };
+    const calling = callBoth(reading, idle, state);
+    let pieces = 0;
+    const begun = performance.now();
+    try {
+      for await (const piece of reading.open<string>('pieces', { end: true })) {
+        if (piece.length === PIECE) pieces++;
+        held.most = Math.max(held.most, held.arrived - pieces * PIECE);
+        await wait(Math.max(0, begun + (pieces * PIECE) / PAGE_BYTES_PER_MS - performance.now()));
+      }
+    } finally {
+      state.done = true;
+    }
+    const [beside, alone] = await calling;
     expect(pieces).toBe(PIECES);
+    expect(held.most).toBeLessThanOrEqual(8 * MIB);
+    expect(percentile(beside, 99)).toBeLessThanOrEqual(2 * percentile(alone, 99));
+    await Promise.all([reading.close(), idle.close()]);
   }, 60_000);
 });
