@@ -1,37 +1,12 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { firstValueFrom, lastValueFrom, take, takeWhile, toArray } from 'rxjs';
-import { BrokerError, catchUp, CursorLost } from '../../src/topics.js';
-import { BrokerProcess } from './broker-process.js';
+import { catchUp, CursorLost } from '../../src/topics.js';
+import { begin, broker, codeOf, endAfterEach } from './endings.js';
 import { KINDS } from './kinds.js';
-import type { Connected, Kind } from './kinds.js';
 import { addStream, connectNats, nats } from './nats.js';
 import { connectRedis, redis, sendTo } from './redis.js';
 
-const endings: (() => unknown)[] = [];
-
-afterEach(async () => {
-  for (const end of endings.splice(0).reverse()) await end();
-});
-
-async function broker(kind: Kind, config?: string): Promise<BrokerProcess> {
-  const started = await BrokerProcess.start(kind.product, config);
-  endings.push(() => started.stop());
-  return started;
-}
-
-async function begin<C extends Connected>(connecting: Promise<C>): Promise<C> {
-  const connected = await connecting;
-  endings.push(() => connected.close());
-  return connected;
-}
-
-/** The code of the error that a promise rejects with. */
-async function codeOf(promise: Promise<unknown>): Promise<unknown> {
-  return promise.then(
-    () => 'fulfilled',
-    (error: unknown) => (error instanceof BrokerError ? error.code : error),
-  );
-}
+endAfterEach();
 
 async function publishAll(publish: (value: number) => Promise<unknown>, count: number): Promise<void> {
   for (let value = 0; value < count; value++) await publish(value);
@@ -138,13 +113,6 @@ describe('errors of NATS', () => {
     expect(await ended).toBe('BROKER_MISSING');
   });
 
-  it('A full stream is an error for publishers', async () => {
-    const { port } = await broker(nats);
-    await addStream(port, { max_bytes: 2_000, discard: 'new' });
-    const log = (await begin(connectNats(port))).log<string>('texts');
-    expect(await codeOf(publishAll(() => log.publish('x'.repeat(100)), 100))).toBe('BROKER_FULL');
-  });
-
   it('A missing permission is an error', async () => {
     const users =
       '{user: admin, password: a}, {user: reader, password: r, permissions: {publish: {deny: ["topics.>", "$JS.API.STREAM.>"]}}}';
@@ -172,13 +140,6 @@ describe('errors of Redis', () => {
     await sendTo(port, 'DEL', 'numbers');
     await log.publish(1);
     expect(await ended).toBeInstanceOf(CursorLost);
-  });
-
-  it('A full memory is an error for publishers', async () => {
-    const { port } = await broker(redis);
-    const log = (await begin(connectRedis(port))).log<string>('texts');
-    await sendTo(port, 'CONFIG', 'SET', 'maxmemory', '1');
-    expect([await codeOf(log.publish('a')), await codeOf(log.publish('a', { key: 'one' }))]).toEqual(['BROKER_FULL', 'BROKER_FULL']);
   });
 
   it('A missing permission is an error', async () => {

@@ -5,7 +5,7 @@ import type { ConnectionOptions } from '@nats-io/transport-node';
 import { natsBus, natsLog } from '../../src/nats.js';
 import type { Connected, Kind } from './kinds.js';
 
-const STREAM = 'TOPICS';
+export const STREAM = 'TOPICS';
 
 /** Makes the stream of all topics. */
 export async function addStream(port: number, config: Partial<StreamConfig> = {}, options: ConnectionOptions = {}): Promise<void> {

@@ -13,11 +13,12 @@ export async function connectRedis(port: number, kept?: number): Promise<Connect
   };
 }
 
-/** Sends a command over a connection of its own. */
-export async function sendTo(port: number, ...command: string[]): Promise<void> {
+/** Sends a command over a connection of its own, and returns the reply. */
+export async function sendTo(port: number, ...command: string[]): Promise<unknown> {
   const client = await createClient({ url: `redis://127.0.0.1:${port}` }).connect();
-  await client.sendCommand(command);
+  const reply = await client.sendCommand(command);
   await client.close();
+  return reply;
 }
 
 export const redis: Kind = {
