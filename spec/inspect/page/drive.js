@@ -118,7 +118,8 @@ async function drivesTheSample() {
   check('the picture goes back to the beginning', (await shown()).startsWith('0:00.0'));
   const { x: left, width, y: top } = await page.getByRole('slider').boundingBox();
   // The strips show half a minute. A tenth of it before the present must be later than the middle of the first picture.
-  await page.waitForFunction(() => Number(globalThis.document.querySelector('[role=slider]').ariaValueMax) > 6_000);
+  const history = async () => Number(await page.getByRole('slider').getAttribute('aria-valuemax'));
+  while ((await history()) <= 6_000) await drawnFrames(page, 1);
   const before = await shown();
   await page.mouse.click(left + width * 0.9, top + 20);
   await changed(page, shown, before);
