@@ -8,6 +8,7 @@ import { join } from 'node:path';
 const root = join(import.meta.dirname, '..');
 const isDry = process.argv.includes('--dry-run');
 const { version, repository } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const inspector = JSON.parse(readFileSync(join(root, 'examples/inspector/package.json'), 'utf8'));
 const tag = `v${version}`;
 
 function output(command, ...args) {
@@ -30,6 +31,7 @@ function faults() {
     [output('git', 'tag', '--list', tag) === '', `expected no tag ${tag} yet`],
     [heading?.[1] === version, `expected CHANGELOG.md to begin with ${version}, got ${heading?.[1]}`],
     [/^\d{4}-\d\d-\d\d$/.test(heading?.[2] ?? ''), `expected a date for ${version} in CHANGELOG.md, got ${heading?.[2]}`],
+    [inspector.version === version, `expected examples/inspector to have the version ${version}, got ${inspector.version}`],
     [repository !== undefined, 'expected `repository` in package.json: provenance and the links of README.md need it'],
   ].flatMap(([holds, fault]) => (holds ? [] : [fault]));
 }
@@ -44,6 +46,9 @@ run('node', 'scripts/api.js');
 run('node', 'scripts/packed.js');
 run('npm', 'run', 'test:package');
 run('npm', 'publish', '--dry-run', '--ignore-scripts', '--provenance');
+// The page of the inspector is a package of its own, and would take a third of this one.
+run('npm', 'run', 'build:inspector');
+run('npm', 'publish', './examples/inspector', '--dry-run', '--ignore-scripts', '--provenance');
 
 if (found.length > 0) process.exit(1);
 if (!isDry) run('git', 'tag', '--annotate', tag, '--message', tag);

@@ -14,6 +14,7 @@ export { describeLine, readLine, readLines, withoutContent, writeLine } from './
 export type { Line, RecordedFrame } from './inspect/recording.js';
 
 /* Feeds of an inspector */
+export { defaultLabel } from './peer/base/label.js';
 export { inspect } from './inspect/inspect.js';
 export type { Inspection, InspectOptions } from './inspect/inspect.js';
 export { answerInspector, inspectorFeed } from './inspect/over-mux.js';

@@ -28,6 +28,11 @@ const { outputFiles } = await build({
 });
 // A script must not end the element that holds it.
 const script = outputFiles[0].text.replaceAll('</script', '<\\/script');
-const page = readFileSync(join(here, 'index.html'), 'utf8').replace('/* SCRIPT */', () => script);
+const licences = ['preact', 'uplot'].map((name) => `${name}\n\n${readFileSync(join(here, 'node_modules', name, 'LICENSE'), 'utf8')}`);
+const page = `${readFileSync(join(here, 'index.html'), 'utf8').replace('/* SCRIPT */', () => script)}<!--
+This page holds code of other packages.
+
+${licences.join('\n')}-->
+`;
 mkdirSync(join(here, 'dist'), { recursive: true });
 writeFileSync(join(here, 'dist/inspector.html'), page);

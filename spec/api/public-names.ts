@@ -102,7 +102,7 @@ export const PUBLIC_NAMES: Readonly<
   },
   inspect: {
     values: names(
-      'Omitted VERSION answerInspector describeLine inspect inspectorFeed play readLine readLines record withoutContent writeLine',
+      'Omitted VERSION answerInspector defaultLabel describeLine inspect inspectorFeed play readLine readLines record withoutContent writeLine',
     ),
     types: names(`
       InspectOptions InspectedPeer Inspection InspectorAnswerOptions InspectorBatch InspectorFeed InspectorLine Line PeersSource PlayOptions

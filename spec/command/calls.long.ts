@@ -129,7 +129,10 @@ describe('rxmux bench', () => {
 
   it('`rxmux bench` expects one request in flight or more', async () => {
     const ended = await command.run(['bench', '--flight', '0', url]);
-    expect(ended).toMatchObject({ status: 2, err: expect.stringContaining('expected a whole number from 1 for --flight, got 0') });
+    expect(ended).toMatchObject({
+      status: 2,
+      err: expect.stringContaining("expected a whole number from 1 to 100000 for --flight, got '0'"),
+    });
   });
 });
 
@@ -138,6 +141,9 @@ describe('rxmux completion', () => {
     ['rxmux st', 'stream'],
     ['rxmux stream --ta', '--take'],
     ['rxmux serve --fi', '--files'],
+    ['rxmux completion f', 'fish'],
+    ['rxmux help up', 'upload'],
+    ['rxmux call --codec m', 'msgpack'],
   ])('The script of `rxmux completion bash` completes %s to %s', async (line, completed) => {
     const { out } = await command.run(['completion', 'bash']);
     const words = line.split(' ');
@@ -147,13 +153,17 @@ describe('rxmux completion', () => {
 
   it('The script of `rxmux completion fish` has a line for the commands, and one for each option', async () => {
     const { out } = await command.run(['completion', 'fish']);
-    const [commands, ...options] = out.trim().split('\n');
+    const [commands, shells, ...options] = out.trim().split('\n');
     expect(commands).toMatch(/^complete -c rxmux -n __fish_use_subcommand -f -a 'call stream .*'$/);
+    expect(shells).toBe("complete -c rxmux -n '__fish_seen_subcommand_from completion' -f -a 'bash zsh fish'");
+    expect(options).toContain("complete -c rxmux -n '__fish_seen_subcommand_from call' -l codec -x -a 'json msgpack'");
     expect(options).toContain("complete -c rxmux -n '__fish_seen_subcommand_from stream' -l take");
     expect(options).toContain("complete -c rxmux -n '__fish_seen_subcommand_from call' -s H");
-    expect(options.filter((line) => !/^complete -c rxmux -n '__fish_seen_subcommand_from [a-z]+' (-l [a-z]+|-s H)$/.test(line))).toEqual(
-      [],
-    );
+    expect(
+      options.filter(
+        (line) => !/^complete -c rxmux -n '__fish_seen_subcommand_from [a-z]+' (-l [a-z]+( -x -a '[a-z ]+')?|-s H)$/.test(line),
+      ),
+    ).toEqual([]);
   });
 
   it('`rxmux completion` expects a shell that it knows', async () => {

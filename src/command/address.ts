@@ -8,6 +8,11 @@ import { UsageError } from './exit.js';
 export function addressOf(positionals: readonly string[]): string {
   const [url, ...others] = positionals;
   if (url === undefined || others.length > 0) throw new UsageError(`expected one URL, got ${positionals.length}`);
-  if (!/^wss?:\/\//.test(url) || !URL.canParse(url)) throw new UsageError(`expected an address with ws: or wss:, got '${url}'`);
+  if (!isAddress(url)) throw new UsageError(`expected an address with ws: or wss:, got '${url}'`);
   return url;
+}
+
+/** Whether a text is the address of a server. */
+export function isAddress(text: string): boolean {
+  return /^wss?:\/\//.test(text) && URL.canParse(text);
 }

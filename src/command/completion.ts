@@ -17,28 +17,41 @@ EXAMPLES
 /** The options of each command, by its name. */
 type Options = Readonly<Record<string, readonly string[]>>;
 
+const CODECS = ['json', 'msgpack'];
+
 const SCRIPTS: Readonly<Record<string, (options: Options) => string>> = {
   bash: bashScript,
-  zsh: (options) => `autoload -U +X bashcompinit && bashcompinit\n${bashScript(options)}`,
+  zsh: (options) => `(( $+functions[compdef] )) || { autoload -U compinit && compinit; }
+autoload -U +X bashcompinit && bashcompinit
+${bashScript(options)}`,
   fish: fishScript,
 };
+
+const SHELLS = Object.keys(SCRIPTS);
 
 /** Runs `rxmux completion`. `pages` holds the help of each command, which lists its options. */
 export function run([shell = 'none']: readonly string[], pages: Readonly<Record<string, string>>): ExitStatus {
   const script = Object.hasOwn(SCRIPTS, shell) ? SCRIPTS[shell] : undefined;
-  if (script === undefined) throw new UsageError(`expected one of the shells ${Object.keys(SCRIPTS).join(', ')}, got ${shell}`);
+  if (script === undefined) throw new UsageError(`expected one of the shells ${SHELLS.join(', ')}, got ${shell}`);
   process.stdout.write(script(Object.fromEntries(Object.entries(pages).map(([name, page]) => [name, optionsOf(page)]))));
   return Exit.OK;
 }
 
 function bashScript(options: Options): string {
-  const cases = Object.entries(options).map(([name, words]) => `    ${name}) words="${words.join(' ')}" ;;`);
+  const commands = Object.keys(options).join(' ');
+  const cases = Object.entries(options).map(([name, words]) => `      ${name}) words="${words.join(' ')}" ;;`);
   return `_rxmux() {
-  local words="${Object.keys(options).join(' ')}"
-  ((COMP_CWORD > 1)) && case "\${COMP_WORDS[1]}" in
+  local words= word="\${COMP_WORDS[COMP_CWORD]}"
+  case "$COMP_CWORD \${COMP_WORDS[COMP_CWORD-1]}" in
+    1\\ *) words="${commands}" ;;
+    2\\ help) words="${commands}" ;;
+    2\\ completion) words="${SHELLS.join(' ')}" ;;
+    *\\ --codec) words="${CODECS.join(' ')}" ;;
+    *) [[ $word == -* ]] && case "\${COMP_WORDS[1]}" in
 ${cases.join('\n')}
+    esac ;;
   esac
-  COMPREPLY=($(compgen -W "$words" -- "\${COMP_WORDS[COMP_CWORD]}"))
+  COMPREPLY=($(compgen -W "$words" -- "$word"))
 }
 complete -o default -F _rxmux rxmux
 `;
@@ -46,13 +59,17 @@ complete -o default -F _rxmux rxmux
 
 function fishScript(options: Options): string {
   const ofCommands = Object.entries(options).flatMap(([name, words]) =>
-    words.map(
-      (word) => `complete -c rxmux -n '__fish_seen_subcommand_from ${name}' ${word.replace(/^--/, '-l ').replace(/^-(?=\w$)/, '-s ')}`,
-    ),
+    words.map((word) => `complete -c rxmux -n '__fish_seen_subcommand_from ${name}' ${fishOption(word)}`),
   );
   return `complete -c rxmux -n __fish_use_subcommand -f -a '${Object.keys(options).join(' ')}'
+complete -c rxmux -n '__fish_seen_subcommand_from completion' -f -a '${SHELLS.join(' ')}'
 ${ofCommands.join('\n')}
 `;
+}
+
+function fishOption(word: string): string {
+  const option = word.replace(/^--/, '-l ').replace(/^-(?=\w$)/, '-s ');
+  return word === '--codec' ? `${option} -x -a '${CODECS.join(' ')}'` : option;
 }
 
 /** The long options that a page of help lists, and the one that is mostly written short. */

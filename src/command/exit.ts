@@ -9,6 +9,8 @@ export const Exit = {
   REFUSED: 4,
   TIMEOUT: 5,
   CONNECTION: 6,
+  /** Ctrl-C, as shells count it. */
+  INTERRUPTED: 130,
 } as const;
 
 export type ExitStatus = (typeof Exit)[keyof typeof Exit];
@@ -16,4 +18,9 @@ export type ExitStatus = (typeof Exit)[keyof typeof Exit];
 /** The arguments make no sense. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
+}
+
+/** Whether the system failed to do something, such as to listen on a port. Its message says all that a person needs. */
+export function isSystemError(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && 'syscall' in error;
 }

@@ -1,11 +1,16 @@
 import { UsageError } from './exit.js';
 
-/** Returns the headers of `-H 'name: value'` arguments. */
+/** Returns the headers of `-H 'name: value'` arguments. A name that comes twice has both values, with a comma between them. */
 export function headersOf(lines: readonly string[] = []): Readonly<Record<string, string>> {
-  return Object.fromEntries(lines.map(headerOf));
+  const pairs = lines.map(headerOf);
+  try {
+    return Object.fromEntries(new Headers(pairs));
+  } catch (error) {
+    throw new UsageError(`expected headers that HTTP allows: ${(error as Error).message}`);
+  }
 }
 
-function headerOf(line: string): readonly [name: string, value: string] {
+function headerOf(line: string): [name: string, value: string] {
   const [, name, value] = /^([^\s:]+):\s*(.*)$/.exec(line) ?? [];
   if (name === undefined || value === undefined) throw new UsageError(`expected a header as 'name: value', got '${line}'`);
   return [name, value];
@@ -16,4 +21,11 @@ export function numberOf(option: string, text: string): number {
   const value = Number(text);
   if (text.trim() === '' || !(value >= 0)) throw new UsageError(`expected a number for --${option}, got '${text}'`);
   return value;
+}
+
+/** Returns a whole number of a given option. */
+export function wholeOf(option: string, text: string, least: number, most: number): number {
+  const value = numberOf(option, text);
+  if (Number.isInteger(value) && value >= least && value <= most) return value;
+  throw new UsageError(`expected a whole number from ${least} to ${most} for --${option}, got '${text}'`);
 }

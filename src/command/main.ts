@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { Exit, UsageError } from './exit.js';
+import { Exit, isSystemError, UsageError } from './exit.js';
 import type { ExitStatus } from './exit.js';
 
 interface Command {
@@ -30,18 +30,26 @@ const HELP = `rxmux: many streams over one WebSocket, from the command line
 
 USAGE
   rxmux COMMAND [options]
-  rxmux COMMAND --help
+  rxmux COMMAND --help      prints the page of a command
+  rxmux --version
 
 COMMANDS
 ${Object.entries(COMMANDS)
-  .map(([name, { about }]) => `  ${name.padEnd(8)} ${about}`)
+  .map(([name, { about }]) => `  ${name.padEnd(10)} ${about}`)
   .join('\n')}
 `;
 
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  // The reader of a pipe, such as `head`, has read enough.
+  if (error.code === 'EPIPE') process.exit(Exit.OK);
+  throw error;
+});
 process.exitCode = await main(process.argv.slice(2));
 
 async function main([name, ...args]: readonly string[]): Promise<ExitStatus> {
   if (name === undefined || name === '--help' || name === '-h') return printed(HELP);
+  if (name === '--version') return printed(`${(await import('rxmux')).VERSION}\n`);
+  if (name === 'help') return main([...args.slice(0, 1), '--help']);
   const command = Object.hasOwn(COMMANDS, name) ? await COMMANDS[name]?.load() : undefined;
   if (command === undefined) return misused(`expected one of the commands ${Object.keys(COMMANDS).join(', ')}, got '${name}'`);
   const own = args.includes('--') ? args.slice(0, args.indexOf('--')) : args;
@@ -50,6 +58,7 @@ async function main([name, ...args]: readonly string[]): Promise<ExitStatus> {
     return await command.run(args);
   } catch (error) {
     if (isMisuse(error)) return misused(`${error.message}\nTry: rxmux ${name} --help`);
+    if (isSystemError(error)) return failed(error);
     throw error;
   }
 }
@@ -57,6 +66,11 @@ async function main([name, ...args]: readonly string[]): Promise<ExitStatus> {
 function printed(text: string): ExitStatus {
   process.stdout.write(text);
   return Exit.OK;
+}
+
+function failed({ message }: Error): ExitStatus {
+  process.stderr.write(`rxmux: ${message}\n`);
+  return Exit.CONNECTION;
 }
 
 function misused(text: string): ExitStatus {
@@ -69,11 +83,10 @@ function isMisuse(error: unknown): error is Error {
   return error instanceof UsageError || (error instanceof TypeError && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS'));
 }
 
-/** The command that completes all others, whose help it reads. */
+/** The command that completes all commands, whose help it reads. */
 async function completion(): Promise<Command> {
   const { help, run } = await import('./completion.js');
-  const others = Object.entries(COMMANDS).filter(([name]) => name !== 'completion');
   const pages = async (): Promise<Record<string, string>> =>
-    Object.fromEntries(await Promise.all(others.map(async ([name, { load }]) => [name, (await load()).help] as const)));
+    Object.fromEntries(await Promise.all(Object.entries(COMMANDS).map(async ([name, { load }]) => [name, (await load()).help] as const)));
   return { help, run: async (args) => run(args, await pages()) };
 }

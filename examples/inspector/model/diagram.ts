@@ -32,6 +32,11 @@ export class Diagram {
     return this.#rows.all;
   }
 
+  /** Whether a batch of a feed has come. */
+  get isFed(): boolean {
+    return this.#offset !== null;
+  }
+
   /** @param local the time on the clock of the page, in ms */
   receive({ at, lines, dropped, peers }: InspectorBatch, local: number): void {
     this.#follow(at, local);

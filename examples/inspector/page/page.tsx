@@ -125,6 +125,7 @@ function statusOf({ diagram, failure, isLive }: Inspector): { readonly state: st
   const { peers, dropped, timeline } = diagram;
   const lost = dropped + timeline.forgotten > 0 ? [`${dropped + timeline.forgotten} frames left out`] : [];
   const [peer] = peers;
+  if (isLive && !diagram.isFed) return { state: '', words: 'waiting for the server' };
   if (peer === undefined) return { state: '', words: [isLive ? 'no peer is connected' : 'a recording', ...lost].join(' · ') };
   if (peers.length > 1) return { state: 'open', words: [`${peers.length} peers`, ...lost].join(' · ') };
   const parts = [

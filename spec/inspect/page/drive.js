@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
+import { watchesServers } from './served.js';
 
 const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
 const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking'];
@@ -28,6 +29,7 @@ const browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS })
 try {
   await drivesTheSample();
   await showsARecording();
+  await watchesServers((url) => opened(url), check);
   await printsFrames();
   if (process.argv.includes('--screenshot')) for (const scheme of ['light', 'dark']) await takePicture(scheme);
 } finally {
@@ -41,7 +43,7 @@ async function opened(path, options = {}) {
   const page = await context.newPage();
   page.setDefaultTimeout(PATIENCE_MS);
   page.on('pageerror', (error) => assert.fail(error));
-  await page.goto(address + path);
+  await page.goto(new URL(path, address).href);
   return page;
 }
 

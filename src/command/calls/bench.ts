@@ -1,8 +1,7 @@
 import { createHistogram, performance } from 'node:perf_hooks';
 import type { RecordableHistogram } from 'node:perf_hooks';
-import { UsageError } from '../exit.js';
 import type { ExitStatus } from '../exit.js';
-import { numberOf } from '../headers.js';
+import { numberOf, wholeOf } from '../headers.js';
 import { COMMON_HELP, payloadOf, settingsOf } from './settings.js';
 import { withPeer } from './with-peer.js';
 
@@ -23,6 +22,7 @@ EXAMPLES
   rxmux bench --json --flight 1 ws://127.0.0.1:8080 @query.json
 `;
 
+const MOST_IN_FLIGHT = 100_000;
 const NS_PER_MS = 1e6;
 const MS_PER_S = 1_000;
 
@@ -40,8 +40,7 @@ export async function run(args: readonly string[]): Promise<ExitStatus> {
   const settings = settingsOf(args, 1, { seconds: { type: 'string', default: '5' }, flight: { type: 'string', default: '64' } });
   const payload = await payloadOf(settings.rest[0], settings);
   const seconds = numberOf('seconds', String(settings.own['seconds']));
-  const flight = numberOf('flight', String(settings.own['flight']));
-  if (!Number.isSafeInteger(flight) || flight < 1) throw new UsageError(`expected a whole number from 1 for --flight, got ${flight}`);
+  const flight = wholeOf('flight', String(settings.own['flight']), 1, MOST_IN_FLIGHT);
   return withPeer(settings, async (peer) => {
     const latency = createHistogram();
     const began = performance.now();

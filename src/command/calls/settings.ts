@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
 import type { ParseArgsConfig } from 'node:util';
+import { isAddress } from '../address.js';
 import { UsageError } from '../exit.js';
 import { headersOf, numberOf } from '../headers.js';
 
@@ -21,7 +22,7 @@ export interface CallSettings {
 /** The part of each call's help that is the same. */
 export const COMMON_HELP = `  --codec NAME      json or msgpack (default json)
   --timeout MS      wait so long for the connection, and for an answer
-                    (default 10000)
+                    (default 10000; 0 waits without end)
   -H 'NAME: VALUE'  send a header with the handshake; may come repeatedly
   --json            print one JSON object a line; bytes become base64
   -h, --help        print this page
@@ -37,7 +38,7 @@ EXIT STATUS
   0  all went well                    4  the remote refused the stream
   2  wrong arguments                  5  a time-out
   3  the remote failed, or reset the  6  no connection, or a lost one
-     stream
+     stream                         130  Ctrl-C, which cancels the stream
 `;
 
 const OPTIONS = {
@@ -62,9 +63,9 @@ interface CommonValues {
  */
 export function settingsOf(args: readonly string[], most: number, options: ParseArgsConfig['options'] = {}): CallSettings {
   const { positionals, values } = parseArgs({ args: [...args], allowPositionals: true, options: { ...OPTIONS, ...options } });
-  const url = positionals.find((one) => /^wss?:\/\//.test(one));
+  const url = positionals.find(isAddress);
   const rest = positionals.filter((one) => one !== url);
-  if (url === undefined || !URL.canParse(url)) throw new UsageError('expected an address with ws: or wss:, got none');
+  if (url === undefined) throw new UsageError(`expected an address with ws: or wss:, got ${rest.join(' ') || 'none'}`);
   if (rest.length > most) throw new UsageError(`expected at most ${most} arguments beside the address, got ${rest.length}`);
   const { codec, timeout, header, json } = values as CommonValues;
   return { url, codec, headers: headersOf(header), timeoutMs: numberOf('timeout', timeout), json, rest, own: values };

@@ -1,6 +1,6 @@
 import { take, tap, lastValueFrom } from 'rxjs';
 import type { ExitStatus } from '../exit.js';
-import { numberOf } from '../headers.js';
+import { wholeOf } from '../headers.js';
 import { COMMON_HELP, payloadOf, settingsOf } from './settings.js';
 import { printPayload, withPeer } from './with-peer.js';
 
@@ -24,7 +24,7 @@ export async function run(args: readonly string[]): Promise<ExitStatus> {
   const settings = settingsOf(args, 1, { take: { type: 'string' } });
   const { take: most } = settings.own;
   const payload = await payloadOf(settings.rest[0], settings);
-  const count = typeof most === 'string' ? numberOf('take', most) : Infinity;
+  const count = typeof most === 'string' ? wholeOf('take', most, 1, Number.MAX_SAFE_INTEGER) : Infinity;
   return withPeer(settings, async (peer) => {
     const printed$ = peer.open$(payload).pipe(
       take(count),

@@ -3,21 +3,28 @@ import { DeadlineExceededError, isMuxError, RefusedError, StreamError, Connectio
 import type { Peer } from 'rxmux';
 import { connect } from 'rxmux/node';
 import { codecNamed } from '../codec.js';
+import { hasColours } from '../colours.js';
 import { Exit } from '../exit.js';
 import type { ExitStatus } from '../exit.js';
 import type { CallSettings } from './settings.js';
 
-/** Connects, runs `work`, closes in order, and returns the exit status. It prints an error. */
+/** Connects, runs `work`, closes in order, and returns the exit status. It prints an error. Ctrl-C cancels the streams of `work`. */
 export async function withPeer(settings: CallSettings, work: (peer: Peer) => Promise<void>): Promise<ExitStatus> {
   const { url, headers, timeoutMs } = settings;
   const codec = await codecNamed(settings.codec);
   const peer = connect(url, { codec, headers, connectTimeoutMs: timeoutMs, requestTimeoutMs: timeoutMs });
+  let isInterrupted = false;
+  process.once('SIGINT', () => {
+    isInterrupted = true;
+    void peer.close({ drainMs: 0 }).finally(() => process.exit(Exit.INTERRUPTED));
+  });
   try {
     await peer.opened;
     await work(peer);
     await peer.close({ drainMs: timeoutMs });
     return Exit.OK;
   } catch (error) {
+    if (isInterrupted) return Exit.INTERRUPTED;
     void peer.close();
     if (!isMuxError(error)) throw error;
     printError(error, settings);
@@ -30,7 +37,7 @@ export function printPayload(payload: unknown, { json }: CallSettings): void {
   const shown =
     typeof payload === 'string'
       ? payload
-      : inspect(payload, { depth: null, colors: process.stdout.isTTY, maxArrayLength: null, maxStringLength: null });
+      : inspect(payload, { depth: null, colors: hasColours(), maxArrayLength: null, maxStringLength: null });
   process.stdout.write(`${json ? jsonOf({ payload }) : shown}\n`);
 }
 

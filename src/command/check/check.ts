@@ -4,7 +4,7 @@ import { Mismatch } from './mismatch.js';
 import { offeredBy } from './probe.js';
 import { rawCodec } from '../raw-codec.js';
 import type { Broken, Report } from './report.js';
-import { allRows } from './rows.js';
+import { allRows, isNumbered } from './rows.js';
 import type { Row } from './rows.js';
 import { pooled, runRow } from './run.js';
 import type { Plan, Result } from './run.js';
@@ -76,8 +76,8 @@ function asRefused(error: unknown): Mismatch {
   throw error;
 }
 
-function isMeant({ number }: Row, only: readonly string[]): boolean {
-  return only.length === 0 || only.some((one) => number === one || number.startsWith(`${one}.`));
+function isMeant(row: Row, only: readonly string[]): boolean {
+  return only.length === 0 || only.some((number) => isNumbered(row, number));
 }
 
 function reasonToSkip(row: Row, codec: string, offered: ReadonlySet<string>, limits: boolean): string | null {

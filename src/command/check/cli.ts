@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { addressOf } from '../address.js';
+import { hasColours } from '../colours.js';
 import { Exit, UsageError } from '../exit.js';
 import type { ExitStatus } from '../exit.js';
 import { headersOf, numberOf } from '../headers.js';
@@ -7,6 +8,7 @@ import { check } from './check.js';
 import type { CheckOptions } from './check.js';
 import { Mismatch } from './mismatch.js';
 import { JsonReport, TextReport } from './report.js';
+import { allRows, isNumbered } from './rows.js';
 
 export const help = `rxmux check: checks a mux.v1 server or dialer from outside, over raw frames
 
@@ -68,6 +70,8 @@ export async function run(args: readonly string[]): Promise<ExitStatus> {
     },
   });
   const { listen, limits, only } = values;
+  const unknown = only.find((number) => !allRows().some((row) => isNumbered(row, number)));
+  if (unknown !== undefined) throw new UsageError(`expected the number of a row or a group for --only, got '${unknown}'`);
   const options: CheckOptions = {
     target: listen ? { command: positionals } : { url: addressOf(positionals), headers: headersOf(values.header) },
     codecs: codecsOf(values.codec ?? (listen ? 'json' : 'both')),
@@ -77,7 +81,7 @@ export async function run(args: readonly string[]): Promise<ExitStatus> {
   };
   if (listen && positionals.length === 0) throw new UsageError('expected a command after --listen --, got none');
   const print = (line: string): boolean => process.stdout.write(`${line}\n`);
-  return statusOf(options, values.json ? new JsonReport(print) : new TextReport(print, process.stdout.isTTY));
+  return statusOf(options, values.json ? new JsonReport(print) : new TextReport(print, hasColours()));
 }
 
 async function statusOf(options: CheckOptions, report: JsonReport | TextReport): Promise<ExitStatus> {

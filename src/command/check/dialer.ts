@@ -39,9 +39,9 @@ export class DialerTarget implements Target {
   constructor(private readonly command: readonly string[]) {}
 
   async connect({ codec, withinMs }: Run): Promise<Wire> {
-    if (this.#wire === null) await settled(once(this.#upgrades, 'connection'), withinMs);
+    if (this.#wire === null) await settled(Promise.race([once(this.#upgrades, 'connection'), this.#exited()]), withinMs);
     const [first] = this.#dials;
-    if (this.#wire === null || first === undefined) throw new Mismatch('a dial', 'none');
+    if (this.#wire === null || first === undefined) throw new Mismatch('a dial', this.#withoutDial());
     const { 'sec-websocket-protocol': offer, 'sec-websocket-extensions': extensions } = first.headers;
     if (offer !== `mux.v1.${codec.name}`) throw new Mismatch(`an offer of exactly mux.v1.${codec.name}`, offer ?? 'none');
     if (extensions !== undefined) throw new Mismatch('an offer without an extension', extensions);
@@ -66,7 +66,7 @@ export class DialerTarget implements Target {
     const [program = '', ...args] = this.command;
     const url = `ws://127.0.0.1:${(this.#http.address() as AddressInfo).port}`;
     this.#program = spawn(program, [...args, url], { stdio: 'ignore' });
-    this.#program.on('error', ({ message }) => run.sent.push(message));
+    await once(this.#program, 'spawn');
     run.sent.push(`an answer with ${String(answer.status)} to the handshake of ${program}`);
   }
 
@@ -96,9 +96,18 @@ export class DialerTarget implements Target {
 
   /** The exit status of the program; `null` if it still runs when the time is up. */
   async #status(withinMs: number): Promise<number | null> {
+    await settled(this.#exited(), withinMs);
+    return this.#program?.exitCode ?? null;
+  }
+
+  async #exited(): Promise<void> {
     const program = this.#program;
-    if (program !== null && program.exitCode === null && program.signalCode === null) await settled(once(program, 'exit'), withinMs);
-    return program?.exitCode ?? null;
+    if (program !== null && program.exitCode === null && program.signalCode === null) await once(program, 'exit');
+  }
+
+  #withoutDial(): string {
+    const status = this.#program?.exitCode ?? null;
+    return status === null ? 'none' : `none before the program exited with ${status}`;
   }
 }
 

@@ -32,6 +32,11 @@ export function allRows(): readonly Row[] {
   );
 }
 
+/** Whether a row has this number, or is in the group of this number. */
+export function isNumbered({ number }: Row, wanted: string): boolean {
+  return number === wanted || number.startsWith(`${wanted}.`);
+}
+
 function numbered(row: Written, group: string, at: number, place: number): Row {
   const defaults = { role: 'acceptor', needs: [], limits: false, each: [null], steps: [] } as const;
   return { ...defaults, ...row, group, number: `${at + 1}.${place + 1}` };

@@ -74,14 +74,12 @@ export class Wire {
     this.#changed();
   }
 
-  /** Reads a message. A message that cannot be read becomes a frame of an unknown type, which no row expects. */
   #decoded(message: Buffer, isBinary: boolean): Envelope {
-    try {
-      if (isBinary !== this.codec.binary) return { type: `a message of the wrong kind` };
-      return this.codec.decode(isBinary ? message : message.toString()) as Envelope;
-    } catch (error) {
-      return { type: `a message that does not decode: ${String(error)}` };
-    }
+    if (isBinary !== this.codec.binary) return { type: 'a message of the wrong kind' };
+    return read('a message', () => {
+      const frame = this.codec.decode(isBinary ? message : message.toString());
+      return isEnvelope(frame) ? frame : { type: 'a message that is no map' };
+    });
   }
 
   #whole(frame: Envelope): void {
@@ -94,6 +92,20 @@ export class Wire {
     this.#partials.set(stream, fragments);
     if (more === true) return;
     this.#partials.delete(stream);
-    this.inbox.push({ ...rest, stream, payload: this.codec.join(fragments.map((part) => part['fragment'] as string)) });
+    const whole = (): Envelope => ({ ...rest, stream, payload: this.codec.join(fragments.map((part) => part['fragment'] as string)) });
+    this.inbox.push(read('a payload in fragments', whole));
   }
+}
+
+/** Reads a frame. One that cannot be read becomes a frame of an unknown type, which no row expects. */
+function read(what: string, frame: () => Envelope): Envelope {
+  try {
+    return frame();
+  } catch (error) {
+    return { type: `${what} that does not decode: ${String(error)}` };
+  }
+}
+
+function isEnvelope(value: unknown): value is Envelope {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,4 +1,5 @@
 import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { resolve, sep } from 'node:path';
 import { ResetCode } from 'rxmux';
 import type { Stream, StreamHandler } from 'rxmux';
@@ -36,10 +37,13 @@ function sendFile(directory: string, path: string, stream: Stream, binary: boole
     stream.reset(ResetCode.REFUSED, 'expected a path below the served directory');
     return undefined;
   }
-  const pieces: AsyncIterable<Buffer> = createReadStream(found, { highWaterMark: PIECE_BYTES });
-  return stream.sendAll(binary ? pieces : inBase64(pieces));
+  return stream.sendAll(piecesOf(found, path, binary));
 }
 
-async function* inBase64(pieces: AsyncIterable<Buffer>): AsyncIterable<string> {
-  for await (const piece of pieces) yield piece.toString('base64');
+/** Reads a file. An error of the system would show the remote where the directory is. */
+async function* piecesOf(found: string, path: string, binary: boolean): AsyncIterable<Buffer | string> {
+  const file = await stat(found).catch(() => null);
+  if (file?.isFile() !== true) throw new Error(`no file '${path}'`);
+  const pieces: AsyncIterable<Buffer> = createReadStream(found, { highWaterMark: PIECE_BYTES });
+  for await (const piece of pieces) yield binary ? piece : piece.toString('base64');
 }

@@ -1,10 +1,13 @@
 import { parseArgs } from 'node:util';
-import type { AddressInfo } from 'node:net';
-import { codecNamed } from '../codec.js';
-import { Exit } from '../exit.js';
-import type { ExitStatus } from '../exit.js';
-import { numberOf } from '../headers.js';
+import { stat } from 'node:fs/promises';
+import { inspect } from 'rxmux/inspect';
 import { serve } from 'rxmux/node';
+import { codecNamed } from '../codec.js';
+import { Exit, UsageError } from '../exit.js';
+import type { ExitStatus } from '../exit.js';
+import { wholeOf } from '../headers.js';
+import { INSPECTOR_HELP, INSPECTOR_OPTIONS, loadPage, serveInspector } from '../inspector.js';
+import { listen, MAX_PORT } from '../listen.js';
 import { answerTo } from './answers.js';
 
 export const help = `rxmux serve: a server to try things with
@@ -22,16 +25,23 @@ ANSWERS
                       each payload that it sends
 
 OPTIONS
-  --port PORT    listen here (default 8080; 0 picks a free port)
-  --host HOST    listen on this address (default 127.0.0.1)
-  --codec NAME   json or msgpack (default json)
-  --files DIR    serve the files of this directory (default none)
-  -h, --help     print this page
+  --port PORT       listen here (default 8080; 0 picks a free port)
+  --host HOST       listen on this address (default 127.0.0.1)
+  --codec NAME      json or msgpack (default json)
+  --files DIR       serve the files of this directory (default none)
+${INSPECTOR_HELP}  -h, --help        print this page
+
+EXIT STATUS
+  0  it was interrupted     6  it cannot listen on the port
+  2  wrong arguments
 
 EXAMPLES
   rxmux serve --port 0
   rxmux serve --codec msgpack --files ./public
+  npx -p rxmux -p rxmux-inspector rxmux serve --inspect
 `;
+
+const DRAIN_MS = 2_000;
 
 /** Runs `rxmux serve`. */
 export async function run(args: readonly string[]): Promise<ExitStatus> {
@@ -42,14 +52,24 @@ export async function run(args: readonly string[]): Promise<ExitStatus> {
       host: { type: 'string', default: '127.0.0.1' },
       codec: { type: 'string', default: 'json' },
       files: { type: 'string' },
+      ...INSPECTOR_OPTIONS,
     },
   });
-  const { host, files } = values;
   const codec = await codecNamed(values.codec);
-  const server = serve({ host, port: numberOf('port', values.port), codec, handler: answerTo(files ?? null, codec.binary) });
-  const { port } = (await server.listening) as AddressInfo;
-  process.stdout.write(`ws://${host.includes(':') ? `[${host}]` : host}:${port}\n`);
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void server.close({ drainMs: 2_000 }));
+  const files = await directoryOf(values.files);
+  const page = values.inspect ? await loadPage(values.page) : null;
+  const { server: http, address } = await listen(values.host, wholeOf('port', values.port, 0, MAX_PORT));
+  const server = serve({ server: http, codec, handler: answerTo(files, codec.binary) });
+  const viewed = page === null ? '' : `${await serveInspector(inspect(server), page)}\n`;
+  process.stdout.write(`ws://${address}\n${viewed}`);
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void server.close({ drainMs: DRAIN_MS }));
   await server.closed;
-  return Exit.OK;
+  process.exit(Exit.OK);
+}
+
+async function directoryOf(path: string | undefined): Promise<string | null> {
+  if (path === undefined) return null;
+  const found = await stat(path).catch(() => null);
+  if (found?.isDirectory() !== true) throw new UsageError(`expected a directory for --files, got '${path}'`);
+  return path;
 }

@@ -1,4 +1,3 @@
-import { createServer } from 'node:http';
 import type { IncomingHttpHeaders, IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Line } from 'rxmux/inspect';
@@ -13,12 +12,27 @@ const OF_ONE_HOP = /^(host|connection|upgrade|sec-websocket-.*)$/;
 /** Close codes that no peer may send. */
 const NEVER_SENT: ReadonlySet<number> = new Set([1005, 1006, 1015]);
 
-/** Returns a server that passes each connection on to `target`, and reports each message. */
-export function proxyTo(target: string, headers: Readonly<Record<string, string>>, report: (line: Line) => void): Server {
+/** Hears of the connections of a proxy, which are counted from 1. */
+export interface ProxyObserver {
+  opened(c: number): void;
+  /** Receives a message in one direction. */
+  passed(line: Line, bytes: number): void;
+  closed(c: number): void;
+  /** The target has refused the connection, or could not be reached. */
+  failed(c: number, why: string): void;
+}
+
+/** Passes each connection to `server` on to `target`, and reports each message. `now` is the clock of the lines, in ms. */
+export function passOn(
+  server: Server,
+  target: string,
+  headers: Readonly<Record<string, string>>,
+  now: () => number,
+  observer: ProxyObserver,
+): void {
   const upgrades = new WebSocketServer({ noServer: true, perMessageDeflate: false, maxPayload: 0 });
-  const began = performance.now();
   let connections = 0;
-  return createServer().on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     const c = ++connections;
     const offer = (request.headers['sec-websocket-protocol'] ?? '').split(',').map((value) => value.trim());
     const upstream = dialled(target, offer, { ...passedOn(request.headers), ...headers });
@@ -26,18 +40,24 @@ export function proxyTo(target: string, headers: Readonly<Record<string, string>
       upstream.terminate();
     });
     upstream.on('unexpected-response', (_, { statusCode, statusMessage }) => {
+      observer.failed(c, `HTTP ${statusCode}`);
       socket.end(`HTTP/1.1 ${statusCode} ${statusMessage}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
     });
-    upstream.on('error', () => {
+    upstream.on('error', ({ message }) => {
+      observer.failed(c, message);
       if (!socket.destroyed) socket.end('HTTP/1.1 502 Bad Gateway\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
     });
     upstream.on('open', () => {
       void rawCodec(upstream.protocol.replace(/^mux\.v1\./, '')).then((codec) => {
         const see = (d: Line['d'], data: Buffer): void => {
-          report({ v: 1, t: Math.round(performance.now() - began), c, d, f: codec === null ? null : decoded(codec, data) });
+          observer.passed({ v: 1, t: Math.round(now()), c, d, f: codec === null ? null : decoded(codec, data) }, data.byteLength);
         };
         upgrades.options.handleProtocols = () => upstream.protocol;
         upgrades.handleUpgrade(request, socket, head, (downstream) => {
+          observer.opened(c);
+          downstream.on('close', () => {
+            observer.closed(c);
+          });
           pass(downstream, upstream, (data) => see('>', data));
           pass(upstream, downstream, (data) => see('<', data));
         });

@@ -1,14 +1,16 @@
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
-import type { AddressInfo } from 'node:net';
+import type { WriteStream } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { describeLine, withoutContent, writeLine } from 'rxmux/inspect';
-import type { Line } from 'rxmux/inspect';
 import { addressOf } from '../address.js';
-import { Exit } from '../exit.js';
+import { Exit, UsageError } from '../exit.js';
 import type { ExitStatus } from '../exit.js';
-import { headersOf, numberOf } from '../headers.js';
-import { proxyTo } from './proxy.js';
+import { headersOf, wholeOf } from '../headers.js';
+import { INSPECTOR_HELP, INSPECTOR_OPTIONS, loadPage, serveInspector } from '../inspector.js';
+import { listen, MAX_PORT } from '../listen.js';
+import { passOn } from './proxy.js';
+import { Tapped } from './tapped.js';
 
 export const help = `rxmux tap: shows the frames between dialers and a server
 
@@ -25,7 +27,7 @@ OPTIONS
                     their sizes. They may hold secrets
   --json            show one JSON object a line
   -H 'NAME: VALUE'  send a header with each handshake; may come repeatedly
-  -h, --help        print this page
+${INSPECTOR_HELP}  -h, --help        print this page
 
 A LINE OF JSON
   v  1, the version of this form
@@ -35,9 +37,14 @@ A LINE OF JSON
   f  the frame; bytes are {"$base64":"..."}, dates {"$date":ms}, and left-out
      content is {"$size":n}. A message that does not decode is null
 
+EXIT STATUS
+  0  it was interrupted     6  it cannot listen on the port
+  2  wrong arguments
+
 EXAMPLES
   rxmux tap ws://127.0.0.1:8080
   rxmux tap --record run.ndjson --payloads wss://example.org/mux
+  npx -p rxmux -p rxmux-inspector rxmux tap --inspect ws://127.0.0.1:8080
 `;
 
 /** Runs `rxmux tap`. */
@@ -51,18 +58,40 @@ export async function run(args: readonly string[]): Promise<ExitStatus> {
       payloads: { type: 'boolean', default: false },
       json: { type: 'boolean', default: false },
       header: { type: 'string', short: 'H', multiple: true },
+      ...INSPECTOR_OPTIONS,
     },
   });
-  const { record, payloads, json } = values;
-  const output = record === undefined ? process.stdout : createWriteStream(record);
-  const isJson = json || record !== undefined;
-  const report = (line: Line): void => {
-    output.write(`${isJson ? writeLine(payloads ? line : withoutContent(line)) : describeLine(line)}\n`);
-  };
-  const server = proxyTo(addressOf(positionals), headersOf(values.header), report);
-  await once(server.listen(numberOf('port', values.port), '127.0.0.1'), 'listening');
-  process.stdout.write(`ws://127.0.0.1:${(server.address() as AddressInfo).port}\n`);
+  const target = addressOf(positionals);
+  const headers = headersOf(values.header);
+  const port = wholeOf('port', values.port, 0, MAX_PORT);
+  const page = values.inspect ? await loadPage(values.page) : null;
+  const output = values.record === undefined ? process.stdout : await opened(values.record);
+  const { server, address } = await listen('127.0.0.1', port);
+  const began = performance.now();
+  const now = (): number => performance.now() - began;
+  const tapped = page === null ? null : new Tapped(now);
+  const asJson = values.json || values.record !== undefined;
+  passOn(server, target, headers, now, {
+    opened: (c) => tapped?.opened(c),
+    closed: (c) => tapped?.closed(c),
+    passed: (line, bytes) => {
+      tapped?.add(line, bytes);
+      output.write(`${asJson ? writeLine(values.payloads ? line : withoutContent(line)) : describeLine(line)}\n`);
+    },
+    failed: (c, why) => process.stderr.write(`rxmux tap: connection ${c}: ${target}: ${why}\n`),
+  });
+  const viewed = tapped === null || page === null ? '' : `${await serveInspector(tapped, page)}\n`;
+  process.stdout.write(`ws://${address}\n${viewed}`);
   await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
   if (output !== process.stdout) await new Promise<void>((resolve) => output.end(resolve));
   process.exit(Exit.OK);
+}
+
+/** Opens a file to write to. */
+async function opened(file: string): Promise<WriteStream> {
+  const output = createWriteStream(file);
+  await once(output, 'open').catch((error: unknown) => {
+    throw new UsageError(`expected a file to record to: ${(error as Error).message}`);
+  });
+  return output;
 }

@@ -5,7 +5,15 @@ export type Label = (payload: unknown) => string;
 const KEYS = ['op', 'type', 'method', 'name', 'event'];
 const MAX_LENGTH = 100;
 
-/** The default label: the text `op`, `type`, `method`, `name` or `event` of an object, or the first item of an array. */
+/**
+ * The default label of a stream: the text `op`, `type`, `method`, `name` or `event` of an object, or the first item of an array. Any other
+ * payload has an empty label.
+ *
+ * @example
+ * ```ts
+ * defaultLabel({ op: 'sum', of: [1, 2] });   // 'sum'
+ * ```
+ */
 export const defaultLabel: Label = (payload) => {
   if (typeof payload !== 'object' || payload === null) return '';
   const named = payload as Readonly<Record<string, unknown>>;

@@ -1,0 +1,179 @@
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo, Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { RawData } from 'ws';
+import { WebSocketServer } from 'ws';
+import { BuiltCommand } from './command.js';
+
+let command: BuiltCommand;
+let url: string;
+const files = mkdtempSync(join(tmpdir(), 'rxmux-mistakes-'));
+const servers: { close(): unknown }[] = [];
+beforeAll(async () => {
+  command = new BuiltCommand();
+  writeFileSync(join(files, 'large.bin'), Buffer.alloc(3_000_000, 7));
+  url = await command.serve('--files', files);
+});
+afterAll(() => {
+  command.dispose();
+  for (const server of servers) server.close();
+  rmSync(files, { recursive: true });
+});
+
+/** An address of a server that ends with the tests. */
+async function addressOf(server: Server | WebSocketServer): Promise<string> {
+  servers.push(server);
+  await once(server, 'listening');
+  return `ws://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** A server that returns every message. */
+function echoServer(): Promise<string> {
+  const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
+  server.on('connection', (socket) => {
+    socket.on('message', (data: RawData, binary) => {
+      socket.send(data, { binary });
+    });
+  });
+  return addressOf(server);
+}
+
+/** A server that knows no WebSocket. */
+function httpServer(): Promise<string> {
+  return addressOf(createServer((_, response) => response.end('hello')).listen(0, '127.0.0.1'));
+}
+
+describe('wrong arguments', () => {
+  it.each([
+    ['an address without a scheme', ['call', 'localhost:8080', '1'], 'expected an address with ws: or wss:, got localhost:8080 1'],
+    ['an address of HTTP', ['call', 'http://x/'], 'expected an address with ws: or wss:, got http://x/'],
+    ['a header that HTTP forbids', ['call', '-H', 'a(b: c', 'ws://x'], 'expected headers that HTTP allows'],
+    ['half a payload to take', ['stream', '--take', '1.5', 'ws://x'], 'expected a whole number from 1 to'],
+    ['a directory to upload', ['upload', 'ws://x', files], 'expected a file, got the directory'],
+    ['a file to serve', ['serve', '--files', join(files, 'large.bin')], 'expected a directory for --files'],
+    ['a port that there is not', ['serve', '--port', '99999'], "expected a whole number from 0 to 65535 for --port, got '99999'"],
+    ['a port of tap that there is not', ['tap', '--port', '1.5', 'ws://x'], 'expected a whole number from 0 to 65535 for --port'],
+    ['a file that tap cannot write', ['tap', '--record', join(files, 'none/run'), 'ws://x'], 'expected a file to record to: ENOENT'],
+    ['a row that there is not', ['check', '--only', '99', 'ws://x'], "expected the number of a row or a group for --only, got '99'"],
+    ['a missing page', ['tap', '--inspect', '--page', join(files, 'none.html'), 'ws://x'], 'expected the page of the inspector: ENOENT'],
+    ['no page', ['serve', '--inspect'], 'expected the package rxmux-inspector beside rxmux: npm install rxmux-inspector'],
+  ])('The command exits with 2 and one reason for %s', async (_, args, reason) => {
+    const { status, out, err } = await command.run(args);
+    expect({ status, out }).toEqual({ status: 2, out: '' });
+    expect(err).toContain(`rxmux: ${reason}`);
+    expect(err.trim().split('\n')).toEqual([expect.any(String), `Try: rxmux ${args[0]} --help`]);
+  });
+
+  it('A header that comes twice is sent with both values', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    const sent = new Promise((resolve) => {
+      server.once('upgrade', (request, socket) => {
+        resolve(request.headers['x-tag']);
+        socket.destroy();
+      });
+    });
+    await command.run(['call', '-H', 'X-Tag: a', '-H', 'x-tag: b', await addressOf(server)]);
+    expect(await sent).toBe('a, b');
+  });
+});
+
+describe('targets that fail', () => {
+  it.each(['serve', 'tap'])('`rxmux %s` exits with 6 and one line where its port is taken', async (name) => {
+    const { port } = new URL(url);
+    const { status, out, err } = await command.run([name, '--port', port, ...(name === 'tap' ? [url] : [])]);
+    expect({ status, out, err }).toEqual({
+      status: 6,
+      out: '',
+      err: `rxmux: listen EADDRINUSE: address already in use 127.0.0.1:${port}\n`,
+    });
+  });
+
+  it('`rxmux check` names a failure for each row that an echo server fails', async () => {
+    const { status, out, err } = await command.run(['check', '--codec', 'json', '--only', '5', await echoServer()]);
+    expect({ status, err }).toEqual({ status: 1, err: '' });
+    expect(out).toContain('✗ 5.');
+  });
+
+  it('`rxmux check` exits with 6 for a server without WebSockets', async () => {
+    const { status, err } = await command.run(['check', await httpServer()]);
+    expect({ status, err }).toEqual({ status: 6, err: 'rxmux check: expected an open socket, got Unexpected server response: 200\n' });
+  });
+
+  it('`rxmux check --listen` exits with 6 for a command that does not start', async () => {
+    const { status, err } = await command.run(['check', '--listen', '--', join(files, 'none')]);
+    expect({ status, err }).toEqual({ status: 6, err: `rxmux: spawn ${join(files, 'none')} ENOENT\n` });
+  });
+
+  it('`rxmux check --listen` does not wait for a command that has ended', async () => {
+    const { status, out } = await command.run(['check', '--timeout', '600000', '--only', '12.1', '--listen', '--', process.execPath, '-v']);
+    expect(status).toBe(1);
+    expect(out).toMatch(/got {7}none before the program exited with \d/);
+  });
+
+  it('`rxmux tap` says why it cannot reach its server, and answers a page of HTTP', async () => {
+    const { child, url: tapped } = await command.listen('tap', '--port', '0', 'ws://127.0.0.1:1');
+    const said = once(child.stderr ?? child, 'data');
+    expect(await command.run(['call', tapped, '1'])).toMatchObject({ status: 6, err: expect.stringContaining('HTTP 502') });
+    expect(String(await said)).toBe('rxmux tap: connection 1: ws://127.0.0.1:1: connect ECONNREFUSED 127.0.0.1:1\n');
+    expect((await fetch(tapped.replace('ws:', 'http:'))).status).toBe(426);
+  });
+
+  it('`rxmux serve` does not show where its files are', async () => {
+    const { status, err } = await command.run(['call', url, '["file","none"]']);
+    expect({ status, err }).toEqual({ status: 3, err: "rxmux: RemoteError: no file 'none'\n" });
+  });
+});
+
+describe('pipes and signals', () => {
+  it('A closed pipe ends the command without a word', async () => {
+    const child = command.start('stream', url, '["file","large.bin"]');
+    child.stdout?.once('data', () => child.stdout?.destroy());
+    expect(await Promise.all([once(child, 'exit'), text(child.stderr ?? process.stdin)])).toEqual([[0, null], '']);
+  });
+
+  it('`rxmux upload -` sends the standard input', async () => {
+    const sent = await command.run(['upload', '--payload', '["check.sink"]', url, '-'], Buffer.alloc(10));
+    expect(sent).toEqual({ status: 0, out: '1\n', err: '' });
+  });
+
+  it('Ctrl-C cancels the stream, closes the connection and exits with 130', async () => {
+    const { child: tap, url: tapped } = await command.listen('tap', '--port', '0', url);
+    const shown = lines(tap.stdout);
+    const child = command.start('upload', '--payload', '["check.hold",600000]', tapped, join(files, 'large.bin'));
+    await shown.until(/ > open 1 /);
+    child.kill('SIGINT');
+    expect(await once(child, 'exit')).toEqual([130, null]);
+    await shown.until(/ > reset 1 code=8/);
+  });
+});
+
+describe('rxmux --version and rxmux help', () => {
+  it('`rxmux --version` prints the version of the package', async () => {
+    expect((await command.run(['--version'])).out).toMatch(/^\d+\.\d+\.\d+\S*\n$/);
+  });
+
+  it('`rxmux help COMMAND` prints the page of the command', async () => {
+    expect(await command.run(['help', 'call'])).toEqual(await command.run(['call', '--help']));
+    expect(await command.run(['help'])).toEqual(await command.run([]));
+  });
+});
+
+/** Reads an output, and waits for what it says. */
+function lines(output: NodeJS.ReadableStream | null): { until(pattern: RegExp): Promise<void> } {
+  let all = '';
+  let heard = (): void => undefined;
+  output?.on('data', (chunk: Buffer) => {
+    all += chunk.toString();
+    heard();
+  });
+  return {
+    until: async (pattern) => {
+      while (!pattern.test(all)) await new Promise<void>((resolve) => (heard = resolve));
+    },
+  };
+}

@@ -1,0 +1,62 @@
+import { bufferTime, concat, defer, finalize, from, map, ReplaySubject, Subject } from 'rxjs';
+import type { Observable } from 'rxjs';
+import { defaultLabel, withoutContent } from 'rxmux/inspect';
+import type { InspectedPeer, Inspection, InspectorBatch, InspectorFeed, InspectorLine, Line } from 'rxmux/inspect';
+
+/** A feed sends its lines this often, in ms. */
+const EVERY_MS = 50;
+/** Viewers that come later see so many lines of the last ten minutes. */
+const HISTORY_LINES = 100_000;
+const HISTORY_MS = 600_000;
+
+/** The frames that a proxy passes on, under inspection. */
+export class Tapped implements Inspection {
+  readonly #live$ = new Subject<InspectorLine>();
+  readonly #history$ = new ReplaySubject<InspectorLine>(HISTORY_LINES, HISTORY_MS);
+  readonly #peers = new Map<number, InspectedPeer>();
+
+  /** @param now the clock of the lines, in ms */
+  constructor(private readonly now: () => number) {}
+
+  get lines(): readonly InspectorLine[] {
+    const lines: InspectorLine[] = [];
+    this.#history$.subscribe((line) => lines.push(line)).unsubscribe();
+    return lines;
+  }
+
+  readonly feed: InspectorFeed = (payloads$) => defer(() => this.#feed(payloads$));
+
+  add(line: Line, bytes: number): void {
+    const name = line.f?.['type'] === 'open' ? defaultLabel(line.f['payload']) : '';
+    const shown: InspectorLine = name === '' ? { ...line, b: bytes } : { ...line, b: bytes, n: name };
+    this.#history$.next(withoutContent(shown));
+    this.#live$.next(shown);
+  }
+
+  opened(c: number): void {
+    const name = `connection ${c}`;
+    this.#peers.set(c, { c, name, isDialer: true, state: 'open', reconnects: 0, rttMs: null, bufferedAmount: 0 });
+  }
+
+  closed(c: number): void {
+    this.#peers.delete(c);
+  }
+
+  close(): void {
+    this.#history$.complete();
+    this.#live$.complete();
+  }
+
+  #feed(payloads$: Observable<boolean>): Observable<InspectorBatch> {
+    let hasPayloads = false;
+    const asking = payloads$.subscribe((asked) => (hasPayloads = asked));
+    const live$ = this.#live$.pipe(map((line) => (hasPayloads ? line : withoutContent(line))));
+    return concat(from(this.lines), live$).pipe(
+      bufferTime(EVERY_MS),
+      map((lines) => ({ at: this.now(), lines, dropped: 0, peers: [...this.#peers.values()] })),
+      finalize(() => {
+        asking.unsubscribe();
+      }),
+    );
+  }
+}
