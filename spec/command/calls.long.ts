@@ -57,7 +57,7 @@ describe('rxmux call', () => {
   });
 
   it.each([
-    ['no address', ['call', '1'], 'expected an address with ws: or wss:, got none'],
+    ['no address', ['call', '1'], 'expected an address with ws: or wss:, got 1'],
     ['no JSON', ['call', 'ws://x', '{'], 'expected JSON as the payload'],
     ['an unknown option', ['call', '--none-such', 'ws://x'], "Unknown option '--none-such'"],
     ['an unknown command', ['none-such'], 'expected one of the commands call,'],
