@@ -1,7 +1,7 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { createElement } from 'react';
 import { renderToString } from 'react-dom/server';
-import { Observable } from 'rxjs';
+import { Observable, of } from 'rxjs';
 import { connect } from '../../src/index.js';
 import type { Peer } from '../../src/index.js';
 import { MuxProvider, useMux, useMuxStatus, useStream } from '../../src/react.js';
@@ -45,6 +45,14 @@ describe('without a provider', () => {
     ['`useMuxStatus`', () => useMuxStatus().state],
   ])('%s throws an error that names the provider', (_, component) => {
     expect(() => html(component)).toThrow('expected a <MuxProvider peer={…}> above this component');
+  });
+
+  it.each([
+    { args: [of(1), []], says: 'useStream: expected a function, got an object' },
+    { args: [() => of(1), 'ACME'], says: "useStream: expected an array of deps, got 'ACME'" },
+  ])('`useStream` refuses what TypeScript would: $says', ({ args, says }) => {
+    const Mistaken = (): string => useStream(...(args as unknown as [() => Observable<number>, []])).status;
+    expect(() => html(Mistaken)).toThrow(new TypeError(says));
   });
 
   it('MuxProvider refuses an object that is no peer', () => {

@@ -1,5 +1,7 @@
 /** @jest-environment jsdom */
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
+import { Component, createElement } from 'react';
+import type { ReactNode } from 'react';
 import { map, NEVER, Observable, of, Subject, throwError } from 'rxjs';
 import { client, contract, stream } from '../../src/contract.js';
 import { respond } from '../../src/index.js';
@@ -115,6 +117,43 @@ describe('`useStream` of any Observable', () => {
   ])('`useStream` in StrictMode subscribes once to a source %s', (_, inner$) => {
     const { source$, begun } = counted(inner$);
     rendered(Shown, { source$ }, { isStrict: true });
+    expect(begun()).toBe(1);
+  });
+});
+
+/** Shows the error of the components below it. */
+class Boundary extends Component<{ readonly children: ReactNode }, { readonly error?: unknown }> {
+  override readonly state: { readonly error?: unknown } = {};
+
+  static getDerivedStateFromError(error: unknown): { readonly error: unknown } {
+    return { error };
+  }
+
+  override render(): ReactNode {
+    return this.state.error === undefined ? this.props.children : String(this.state.error);
+  }
+}
+
+describe('`useStream` with deps that differ at each render', () => {
+  it.each([
+    { kind: 'Map', make: () => new Map() },
+    { kind: 'URL', make: () => new URL('http://example.org') },
+    { kind: 'function', make: () => () => 1 },
+  ])('`useStream` names the dep that is a fresh $kind, where React names no hook', async ({ make }) => {
+    jest.spyOn(console, 'error').mockImplementation(() => undefined);
+    const Restless = (): string => useStream(() => NEVER, [1, make()]).status;
+    const page = rendered(() => createElement(Boundary, null, createElement(Restless)), {});
+    await page.shows(
+      'TypeError: useStream: expected deps[1] to stay the same in one render: make it outside of the component, or by useMemo',
+    );
+  });
+
+  it('`useStream` takes fresh deps of equal content: dates, bytes, NaN, and objects of them', async () => {
+    const { source$, begun } = counted();
+    const Calm = (): string => useStream(() => source$, [{ since: new Date(5), n: NaN }, new Uint8Array([1]), 5n, undefined]).status;
+    const page = rendered(Calm, {});
+    page.render({});
+    await page.shows('open');
     expect(begun()).toBe(1);
   });
 });

@@ -32,6 +32,9 @@ export interface UseStreamOptions {
  * @param open returns an Observable: `peer.open$`, a call of a contract, or any other; a promise or an (async) iterable passes, too
  * @param deps what `open` uses. A function without parameters may read them from its scope, as an effect does. Default: none
  *
+ * @throws TypeError for deps that are no array, or that differ each time that one render makes them. A Map, a class instance or a function
+ *   needs `useMemo`.
+ *
  * @example
  * ```tsx
  * function Price({ symbol }: { symbol: string }) {
@@ -60,7 +63,7 @@ export function useStream<T>(
   const [held, hold] = useState(() => new StreamStore(open, deps, reopening));
   let store = held;
   if (!held.isOf(deps, reopening)) {
-    store = new StreamStore(open, deps, reopening, keepValue ? held.state().value : undefined);
+    store = held.replaced(deps, reopening, open, keepValue ? held.state().value : undefined);
     hold(store);
   }
   return useSyncExternalStore(store.subscribe, store.state, () => CONNECTING);
