@@ -6,7 +6,6 @@ import type { SocketClose, Transport } from '../../transport/transport.js';
 import type { CloseReason } from '../../wire/close-reason.js';
 import type { AnyMuxError } from '../../wire/any-error.js';
 import { ResetCode } from '../../wire/reset-code.js';
-import { isLoopback } from './address.js';
 import { Attempt } from './attempt.js';
 import type { FailureFacts } from './backoff.js';
 import { connectError } from './connect-error.js';
@@ -16,6 +15,8 @@ import { DialSeries } from './dial-series.js';
 import { Dialing } from './dialing.js';
 import type { DialReports } from './dialing.js';
 import { IdleClose } from './idle-close.js';
+import { Network } from './network.js';
+import { PendingLosses } from './pending-losses.js';
 import { Uptime } from './uptime.js';
 import type { PeerCore } from '../core/peer-core.js';
 import { NEVER_OPEN } from '../core/socket-source.js';
@@ -43,10 +44,8 @@ export class Dialer implements SocketSource, DialReports {
   readonly #series: DialSeries;
   readonly #uptime: Uptime;
   readonly #idleClose: IdleClose | null = null;
-  /** Set at the first dial, so that a peer that never dials leaves no listener on its page. */
-  #resumes = Subscription.EMPTY;
-  /** Losses that are decided, but whose `follow` has not run yet. */
-  #pendingLosses = 0;
+  readonly #network: Network;
+  readonly #losses = new PendingLosses();
 
   constructor(
     private readonly core: PeerCore,
@@ -54,13 +53,12 @@ export class Dialer implements SocketSource, DialReports {
   ) {
     this.#series = new DialSeries(plan.url);
     this.#uptime = new Uptime(plan.backoff);
+    this.#network = new Network(plan.connectivity);
     if (plan.idleCloseMs > 0)
       this.#idleClose = new IdleClose(
         plan.idleCloseMs,
         () => this.#phase === 'open' && this.#session?.streams.size === 0,
-        () => {
-          this.#closeIdle();
-        },
+        this.#closeIdle.bind(this),
       );
   }
 
@@ -78,7 +76,11 @@ export class Dialer implements SocketSource, DialReports {
 
   ensureDialing(): void {
     if (this.#phase !== 'idle') return;
-    this.#watchNetwork();
+    this.#network.watch((resume) => {
+      this.core.probe();
+      // A page that becomes visible does not cut a delay short: the delay protects the server.
+      if (resume === 'network') this.dialNow();
+    });
     this.#dial();
   }
 
@@ -125,7 +127,7 @@ export class Dialer implements SocketSource, DialReports {
     if (this.#phase === 'stopped') return;
     this.#halt();
     const reason = { ...(this.#last ?? NEVER_OPEN), willRetry: false };
-    if (this.core.sessions.size === 0 && this.#pendingLosses === 0) this.core.finish(reason, null);
+    if (this.core.sessions.size === 0 && this.#losses.empty) this.core.finish(reason, null);
     else if (this.core.openSession === null) this.core.openQueue.failAll({ how: 'lost', reason }, null);
   }
 
@@ -155,62 +157,44 @@ export class Dialer implements SocketSource, DialReports {
     this.core.ended(this.#decide(close, { ...facts, announced: null, openMs: null }));
   }
 
-  /** Whether a dial would fail because there is no network. */
-  #offline(): boolean {
-    const { address } = this.#series;
-    return this.plan.connectivity.offline && (address === null || !isLoopback(address));
-  }
-
-  #watchNetwork(): void {
-    this.#resumes = this.plan.connectivity.resumes$.subscribe((resume) => {
-      this.core.probe();
-      // A page that becomes visible does not cut a delay short: the delay protects the server.
-      if (resume === 'network') this.dialNow();
-    });
-  }
-
   /** The number of the current dial, or of the next one. */
   #nextAttempt(): number {
     return (this.plan.backoff?.failures ?? 0) + 1;
   }
 
-  /** Dials in the async context of `connect()`, whichever call triggers the dial. A socket reads in the context that opens it. */
+  /** Dials in the async context of `connect()`, whichever call triggers the dial: a socket reads in the context that opens it. */
   #dial(): void {
     this.#inContext(() => {
-      this.#dialHere();
+      this.#phase = 'dialing';
+      this.#uptime.end();
+      const attempt = new Attempt(this.#nextAttempt(), this.#sockets, this.#last);
+      const dialing = (this.#dialing = new Dialing(this.core, this.plan, attempt, this));
+      this.#report();
+      // An observer of the status may have closed the peer.
+      if (attempt.givenUp) return;
+      this.#delay.unsubscribe();
+      dialing.start();
     });
-  }
-
-  #dialHere(): void {
-    this.#phase = 'dialing';
-    this.#uptime.end();
-    const attempt = new Attempt(this.#nextAttempt(), this.#sockets, this.#last);
-    const dialing = (this.#dialing = new Dialing(this.core, this.plan, attempt, this));
-    this.#report();
-    // An observer of the status may have closed the peer.
-    if (attempt.givenUp) return;
-    this.#delay.unsubscribe();
-    dialing.start();
   }
 
   /** Ends a socket that no call needs. The next call dials another. */
   #closeIdle(): void {
     this.#phase = 'idle';
-    this.#resumes.unsubscribe();
+    this.#network.unwatch();
     this.core.openSession?.drain(0, ResetCode.NO_ERROR, 'idle');
   }
 
   /** Decides what follows the end of a socket or a failed dial. */
   #decide(close: SocketClose, known: Omit<FailureFacts, 'offline'>): Loss {
     const { backoff } = this.plan;
-    const facts = { ...known, offline: this.#offline() };
+    const facts = { ...known, offline: this.#network.isOffline(this.#series.address) };
     const isWanted = this.#phase !== 'stopped' && backoff?.failed(close, facts) === true;
     // `shouldRetry` is user code and may have closed the peer.
     const retried = isWanted && this.#phase !== 'stopped' ? backoff : null;
     const reason = (this.#last = { ...close, willRetry: retried !== null });
     this.#phase = retried === null ? 'stopped' : 'waiting';
     if (facts.error !== null) this.#series.failed(close, facts.error, reason.willRetry);
-    return this.#loss(reason, () => {
+    return this.#losses.add(reason, () => {
       if (this.#phase === 'stopped') this.#giveUp(reason, facts.error);
       else if (this.#phase === 'waiting' && retried !== null) this.#wait(retried.delay(close.code, facts));
     });
@@ -219,22 +203,11 @@ export class Dialer implements SocketSource, DialReports {
   /** Called when a socket has ended whose replacement is open or on its way. */
   #lostReplaced(close: SocketClose): Loss {
     const reason = { ...close, willRetry: this.#phase !== 'stopped' };
-    return this.#loss(reason, () => {
+    return this.#losses.add(reason, () => {
       this.#last = reason;
       if (this.#phase === 'stopped') this.#giveUp(reason, null);
       else this.#report();
     });
-  }
-
-  #loss(reason: CloseReason, follow: () => void): Loss {
-    this.#pendingLosses++;
-    return {
-      reason,
-      follow: () => {
-        this.#pendingLosses--;
-        follow();
-      },
-    };
   }
 
   /** Stops dialing. Sockets that still drain keep their time. */
@@ -247,7 +220,7 @@ export class Dialer implements SocketSource, DialReports {
 
   #halt(): void {
     this.#phase = 'stopped';
-    this.#resumes.unsubscribe();
+    this.#network.unwatch();
     this.#uptime.end();
     this.#idleClose?.stop();
     this.#delay.unsubscribe();
@@ -272,6 +245,6 @@ export class Dialer implements SocketSource, DialReports {
     if (this.#phase === 'idle' || this.#phase === 'dialing' || this.#phase === 'greeting')
       this.core.report({ state: 'connecting', attempt, last });
     else if (this.#phase === 'waiting' && last !== null)
-      this.core.report({ state: 'waiting', attempt, delayMs: this.#delayMs, last, offline: this.#offline() });
+      this.core.report({ state: 'waiting', attempt, delayMs: this.#delayMs, last, offline: this.#network.isOffline(this.#series.address) });
   }
 }
