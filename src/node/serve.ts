@@ -1,16 +1,11 @@
-import { createServer } from 'node:http';
-import type { IncomingMessage, Server as HttpServer } from 'node:http';
-import { createServer as createTlsServer } from 'node:https';
-import type { Server as HttpsServer } from 'node:https';
-import type { AddressInfo, Socket } from 'node:net';
+import type { IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { TlsOptions } from 'node:tls';
-import { defer, from, merge, mergeMap, Subject, Subscription, timer } from 'rxjs';
-import type { BehaviorSubject } from 'rxjs';
+import { defer, from, merge, mergeMap, Subject } from 'rxjs';
 import { log } from '../logger.js';
 import { asyncDispose } from '../peer/base/async-dispose.js';
 import { resolveClose } from '../peer/base/close-options.js';
-import type { CloseOptions, ResolvedClose } from '../peer/base/close-options.js';
+import type { CloseOptions } from '../peer/base/close-options.js';
 import { completeGuarded } from '../rx/guard.js';
 import { disown } from '../peer/base/guard.js';
 import type { Peer } from '../peer/peer.js';
@@ -20,7 +15,8 @@ import { oneLine } from '../wire/quoted.js';
 import { policyOf, peerOver, announcePeer } from './accept.js';
 import { resolveAccept } from './accept-options.js';
 import type { ResolvedUpgrade } from './accept-options.js';
-import { PLAIN_TEXT } from './answer-http.js';
+import { GivenServer, OwnServer } from './http-host.js';
+import type { HttpHost } from './http-host.js';
 import { listening } from './listening.js';
 import type { MuxServer, Refusal, ServeOptions, ServerNotifyOptions } from './mux-server.js';
 import { notifyAll } from './notify-all.js';
@@ -29,13 +25,11 @@ import type { Place } from './place.js';
 import { pathOf, RefusalLog } from './refusal.js';
 import { NO_LOAD, nearLimits, sumOf } from './server-stats.js';
 import type { ServerStats } from './server-stats.js';
+import { SpreadGoaways } from './spread-goaways.js';
 import { Totals } from './total-limits.js';
 import { takeUpgrades } from './upgrade-hub.js';
-import { refuseUpgrade, RETRY_AFTER, upgrade } from './upgrade.js';
+import { refuseUpgrade, upgrade } from './upgrade.js';
 import type { UpgradePolicy } from './upgrade.js';
-
-/** The longest time over which goaways are spread, in ms. */
-const LONGEST_SPREAD_MS = 5_000;
 
 /**
  * Accepts peers on a port, or on an HTTP server of yours, whose other routes keep working.
@@ -75,9 +69,7 @@ class NodeMuxServer implements MuxServer {
   readonly #refusals$ = new Subject<Refusal>();
   readonly refusals$ = this.#refusals$.asObservable();
   readonly errors$ = defer(() => merge(from([...this.peers]), this.#peers$)).pipe(mergeMap(({ errors$ }) => errors$));
-  readonly #server: HttpServer | HttpsServer;
-  /** The TCP connections below TLS; only for a server of its own. */
-  readonly #connections = new Set<Socket>();
+  readonly #host: HttpHost;
   readonly #place: Place;
   readonly #resolved: ResolvedUpgrade;
   readonly #policy: UpgradePolicy;
@@ -90,8 +82,7 @@ class NodeMuxServer implements MuxServer {
   readonly #refusals = new Map<number, number>();
   /** When the drain ends, on the clock of rxjs. */
   #deadline = Infinity;
-  /** The goaways that are not sent yet. */
-  #pendingGoaways = new Subscription();
+  readonly #goaways = new SpreadGoaways();
   readonly #leaveServer: () => void;
   #end: () => void = () => undefined;
 
@@ -104,22 +95,22 @@ class NodeMuxServer implements MuxServer {
     this.closed = new Promise((resolve) => {
       this.#end = resolve;
     });
-    this.#server = server ?? ownServer(tls, this.#policy.draining$);
-    this.#leaveServer = takeUpgrades(this.#server, {
+    const isDraining = (): boolean => this.#policy.draining$.value;
+    this.#host = server === undefined ? new OwnServer(tls, isDraining) : new GivenServer(server);
+    this.#leaveServer = takeUpgrades(this.#host.server, {
       path,
-      isDraining: () => this.#policy.draining$.value,
+      isDraining,
       take: this.#take,
       refusePath: this.#refusePath,
     });
-    this.listening = listening(this.#server);
+    this.listening = listening(this.#host.server);
     if (server !== undefined) {
       // The server's own `error` event reports the same error.
       void disown(this.listening);
       return;
     }
-    this.#server.on('error', this.#onError);
-    if (tls !== undefined) this.#server.on('connection', this.#onConnection);
-    this.#server.listen(port, host);
+    this.#host.server.on('error', this.#onError);
+    this.#host.server.listen(port, host);
   }
 
   toString(): string {
@@ -138,7 +129,7 @@ class NodeMuxServer implements MuxServer {
   }
 
   address(): AddressInfo | string | null {
-    return this.#server.address();
+    return this.#host.server.address();
   }
 
   notify(payload?: unknown, options: ServerNotifyOptions = {}): number {
@@ -161,10 +152,10 @@ class NodeMuxServer implements MuxServer {
     const { drainMs } = resolved;
     const deadline = steadyNow() + drainMs;
     const first = !this.#policy.draining$.value;
-    if (first && this.#place.server === undefined && !this.#place.listenWhileDraining) this.#server.close();
+    if (first && this.#place.server === undefined && !this.#place.listenWhileDraining) this.#host.server.close();
     if (first || deadline < this.#deadline) {
       this.#deadline = deadline;
-      this.#sendGoaways(resolved);
+      this.#goaways.send(this.peers, resolved);
     }
     if (first) {
       void disown(this.listening);
@@ -181,30 +172,12 @@ class NodeMuxServer implements MuxServer {
   /** Leaves a rejected `listening` unhandled if the program did not handle it: the program must not end as if it had succeeded. */
   readonly #onError = (error: Error): void => {
     log('error', 'the server failed', error);
-    if (!this.#server.listening && !this.#policy.draining$.value) this.#stop();
+    if (!this.#host.server.listening && !this.#policy.draining$.value) this.#stop();
   };
 
   [asyncDispose](): Promise<void> {
     return this.close();
   }
-
-  #sendGoaways(options: ResolvedClose): void {
-    const { drainMs } = options;
-    this.#pendingGoaways.unsubscribe();
-    this.#pendingGoaways = new Subscription();
-    const spread = Math.min(drainMs / 2, LONGEST_SPREAD_MS);
-    let nth = 0;
-    for (const peer of this.peers) {
-      const wait = (spread * nth++) / this.peers.size;
-      if (wait === 0) void peer.close(options);
-      else this.#pendingGoaways.add(timer(wait).subscribe(() => void peer.close({ ...options, drainMs: drainMs - wait })));
-    }
-  }
-
-  readonly #onConnection = (socket: Socket): void => {
-    this.#connections.add(socket);
-    socket.once('close', () => this.#connections.delete(socket));
-  };
 
   readonly #take = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
     upgrade(request, socket, head, this.#policy, {
@@ -241,30 +214,10 @@ class NodeMuxServer implements MuxServer {
 
   #checkEmpty(): void {
     if (!this.#policy.draining$.value || this.peers.size > 0) return;
-    this.#pendingGoaways.unsubscribe();
+    this.#goaways.stop();
     this.#leaveServer();
     this.#policy.log.close();
     for (const subject of [this.#peers$, this.#refusals$]) completeGuarded('a subscriber of a server', subject);
-    if (this.#place.server !== undefined) {
-      this.#end();
-      return;
-    }
-    this.#server.close(() => {
-      this.#end();
-    });
-    // Also ends the connections that browsers opened in advance and never used.
-    this.#server.closeAllConnections();
-    // `closeAllConnections` misses connections whose TLS handshake is still under way.
-    for (const socket of this.#connections) socket.destroy();
+    this.#host.close(this.#end);
   }
-}
-
-function ownServer(tls: TlsOptions | undefined, draining$: BehaviorSubject<boolean>): HttpServer | HttpsServer {
-  const server = tls === undefined ? createServer() : createTlsServer(checkObject('tls', tls));
-  server.on('request', (_request, response) => {
-    if (draining$.value)
-      response.writeHead(503, { ...PLAIN_TEXT, Connection: 'close', 'Retry-After': RETRY_AFTER }).end('this side is going away\n');
-    else response.writeHead(426, { ...PLAIN_TEXT, Connection: 'close' }).end('expected a WebSocket upgrade\n');
-  });
-  return server;
 }
