@@ -23,7 +23,8 @@ export type { SocketEvent, SocketLike } from './transport/socket-like.js';
 /* Peers and streams */
 export { Peer } from './peer/peer.js';
 export type { CloseOptions } from './peer/base/close-options.js';
-export type { FrameEvent, NewPeerOptions } from './peer/peer.js';
+export type { FrameEvent } from './peer/events.js';
+export type { NewPeerOptions } from './peer/over-socket.js';
 export type { PeerBase } from './peer/peer-base.js';
 export type { PeerContext, PeerOptions } from './peer/base/options.js';
 export type { PeerStatus } from './peer/base/status.js';

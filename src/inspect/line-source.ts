@@ -1,4 +1,5 @@
-import type { FrameEvent, Peer } from '../peer/peer.js';
+import type { FrameEvent } from '../peer/events.js';
+import type { Peer } from '../peer/peer.js';
 import { toMapping } from '../wire/mapping.js';
 import type { Line } from './recording.js';
 

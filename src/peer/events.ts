@@ -1,12 +1,29 @@
 import { Observable } from 'rxjs';
 import { completeGuarded } from '../rx/guard.js';
 import type { CloseReason } from '../wire/close-reason.js';
+import type { Frame, FrameDirection } from '../wire/frame.js';
 import type { HandlerFailure } from './base/hooks.js';
 import { callEvent } from './calls/call-event.js';
 import type { CallEvent } from './calls/call-event.js';
 import type { PeerCore } from './core/peer-core.js';
-import type { FrameEvent, Peer } from './peer.js';
+import type { Peer } from './peer.js';
 import { Stream } from './stream/stream.js';
+
+/** A frame of a peer, with the number of its socket, its time and its size. */
+export interface FrameEvent<F extends Frame = Frame> {
+  /** `tx` if the peer sends the frame, `rx` if the peer has received it. */
+  readonly direction: FrameDirection;
+  /** The frame as it is on the wire. Each fragment of a payload is a frame of its own. */
+  readonly frame: F;
+  /** The peer that sends or has received the frame. */
+  readonly peer: Peer;
+  /** The number of the socket, counted from 1 over the opened sockets of this peer. Stream ids are unique only within a socket. */
+  readonly connection: number;
+  /** When the frame was encoded or received, in ms on a clock that only moves forward. Only times of one program compare. */
+  readonly at: number;
+  /** The length of the frame's message in bytes: UTF-8 bytes under `json`. */
+  readonly bytes: number;
+}
 
 /** The hooks of a peer as Observables, each made on first use. */
 export class PeerEvents {

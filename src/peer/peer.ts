@@ -1,9 +1,8 @@
 import type { Observable } from 'rxjs';
 import type { SocketLike } from '../transport/socket-like.js';
-import { W3cTransport } from '../transport/w3c.js';
 import { checkObject } from '../wire/check.js';
 import type { CloseReason } from '../wire/close-reason.js';
-import type { Frame, FrameDirection, MetadataInput } from '../wire/frame.js';
+import type { MetadataInput } from '../wire/frame.js';
 import { serving } from './answers/incoming-streams.js';
 import { addHook } from './base/hooks.js';
 import type {
@@ -17,8 +16,6 @@ import type {
   ReplyHeadersInterceptor,
   StreamHandler,
 } from './base/hooks.js';
-import { resolveOptions } from './base/options.js';
-import type { PeerOptions } from './base/options.js';
 import type { CallEvent } from './calls/call-event.js';
 import type { InputOptions, OpenOptions } from './calls/call-options.js';
 import { Calls } from './calls/calls.js';
@@ -29,33 +26,13 @@ import { PeerCore } from './core/peer-core.js';
 import type { SocketSource } from './core/socket-source.js';
 import { statsOf } from './core/stats.js';
 import type { PeerStats } from './core/stats.js';
-import { GivenSocket } from './dial/given-socket.js';
 import { PeerEvents } from './events.js';
+import type { FrameEvent } from './events.js';
+import { overSocket } from './over-socket.js';
+import type { NewPeerOptions } from './over-socket.js';
 import { PeerBase } from './peer-base.js';
 import { Stream } from './stream/stream.js';
 import type { StreamCore } from './stream/stream-core.js';
-
-/** A frame of a peer, with the number of its socket, its time and its size. */
-export interface FrameEvent<F extends Frame = Frame> {
-  /** `tx` if the peer sends the frame, `rx` if the peer has received it. */
-  readonly direction: FrameDirection;
-  /** The frame as it is on the wire. Each fragment of a payload is a frame of its own. */
-  readonly frame: F;
-  /** The peer that sends or has received the frame. */
-  readonly peer: Peer;
-  /** The number of the socket, counted from 1 over the opened sockets of this peer. Stream ids are unique only within a socket. */
-  readonly connection: number;
-  /** When the frame was encoded or received, in ms on a clock that only moves forward. Only times of one program compare. */
-  readonly at: number;
-  /** The length of the frame's message in bytes: UTF-8 bytes under `json`. */
-  readonly bytes: number;
-}
-
-/** Options of a peer over a socket of your own. */
-export interface NewPeerOptions extends PeerOptions {
-  /** Whether this side dialed. The dialer's stream ids are odd (S1). */
-  readonly isDialer: boolean;
-}
 
 /**
  * One side of a connection. It opens streams, answers streams of the other side, and reports events.
@@ -465,13 +442,4 @@ export class Peer extends PeerBase {
 
 function makeStream(stream: StreamCore): Stream {
   return Stream.around(stream);
-}
-
-function overSocket(
-  socket: SocketLike,
-  options: NewPeerOptions,
-): { core: PeerCore; source: SocketSource; handler: StreamHandler | undefined } {
-  checkObject('options', options);
-  const core = new PeerCore(resolveOptions(options, options.isDialer));
-  return { core, source: new GivenSocket(core, new W3cTransport(socket)), handler: options.onStream };
 }

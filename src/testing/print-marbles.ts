@@ -1,6 +1,6 @@
 import { asyncScheduler, map, toArray } from 'rxjs';
 import type { Observable } from 'rxjs';
-import type { FrameEvent } from '../peer/peer.js';
+import type { FrameEvent } from '../peer/events.js';
 import type { Frame } from '../wire/frame.js';
 import { frameMarbles } from './frames.js';
 

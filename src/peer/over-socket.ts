@@ -1,0 +1,29 @@
+import type { SocketLike } from '../transport/socket-like.js';
+import { W3cTransport } from '../transport/w3c.js';
+import { checkObject } from '../wire/check.js';
+import type { StreamHandler } from './base/hooks.js';
+import { resolveOptions } from './base/options.js';
+import type { PeerOptions } from './base/options.js';
+import { PeerCore } from './core/peer-core.js';
+import type { SocketSource } from './core/socket-source.js';
+import { GivenSocket } from './dial/given-socket.js';
+
+/** Options of a peer over a socket of your own. */
+export interface NewPeerOptions extends PeerOptions {
+  /** Whether this side dialed. The dialer's stream ids are odd (S1). */
+  readonly isDialer: boolean;
+}
+
+/** The parts that a peer is made of. */
+export interface PeerParts {
+  readonly core: PeerCore;
+  readonly source: SocketSource;
+  readonly handler: StreamHandler | undefined;
+}
+
+/** Returns the parts of a peer over one socket of the user's. */
+export function overSocket(socket: SocketLike, options: NewPeerOptions): PeerParts {
+  checkObject('options', options);
+  const core = new PeerCore(resolveOptions(options, options.isDialer));
+  return { core, source: new GivenSocket(core, new W3cTransport(socket)), handler: options.onStream };
+}
