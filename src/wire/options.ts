@@ -28,11 +28,12 @@ type UsedOf<Declared extends AnyOptions> = { readonly [Name in keyof Declared]: 
  * @throws TypeError naming the first wrong option
  */
 export function readOptions<Declared extends AnyOptions>(declared: Declared, given: GivenOf<Declared>, path = ''): UsedOf<Declared> {
-  const used = Object.entries<Option<never, unknown>>(declared).map(([name, [read, byDefault]]) => {
+  const used: Record<string, unknown> = {};
+  for (const [name, [read, byDefault]] of Object.entries<Option<never, unknown>>(declared)) {
     const value = given[name] as undefined;
-    return [name, value === undefined ? byDefault : read(path + name, value)];
-  });
-  return Object.fromEntries(used) as UsedOf<Declared>;
+    used[name] = value === undefined ? byDefault : read(path + name, value);
+  }
+  return used as UsedOf<Declared>;
 }
 
 /**

@@ -41,7 +41,7 @@ export function dialerOf(
     ...plan,
     url,
     open: (address, protocol) => {
-      core.setRemote(shownAddress(address));
+      if (typeof url === 'function') core.setRemote(shownAddress(address));
       return open(address, protocol);
     },
     connectivity: browserConnectivity(),
