@@ -1,9 +1,6 @@
-import { asyncScheduler } from 'rxjs';
-import type { Subscription } from 'rxjs';
+import { asyncScheduler, Subscription } from 'rxjs';
 import { steadyNow } from '../../transport/steady-clock.js';
 import { LONGEST_TIMER_MS } from '../../wire/longest-timer.js';
-import { Heap } from '../../wire/heap.js';
-import type { Ranked } from '../../wire/heap.js';
 
 /** The last call clears the timer so many times. Afterwards the timer stays. */
 const TIMER_CLEARS = 100;
@@ -51,48 +48,65 @@ export class Deadline {
 }
 
 /**
- * The deadlines of one time-out, in the order of their expiry. A circular doubly linked list with a sentinel, so that insertion and removal
- * are O(1).
+ * The deadlines of one time-out, in the order of their expiry, with one timer for all. A circular doubly linked list with a sentinel, so that
+ * insertion and removal are O(1).
  */
-class DeadlineQueue implements Ranked {
-  place = 0;
+class DeadlineQueue {
   readonly #sentinel = new Deadline(NOTHING, Infinity, this);
+  #timer = Subscription.EMPTY;
 
-  constructor(readonly timeoutMs: number) {}
-
-  /** The deadline that expires first, or the sentinel, which never expires. */
-  get first(): Deadline {
-    return this.#sentinel.later;
-  }
-
-  get rank(): number {
-    return this.first.at;
-  }
+  /** @param due called when the timer is due */
+  constructor(
+    readonly timeoutMs: number,
+    private readonly due: (queue: DeadlineQueue) => void,
+  ) {}
 
   get empty(): boolean {
-    return this.first === this.#sentinel;
+    return this.#sentinel.later === this.#sentinel;
   }
 
-  add(item: Deadlined, at: number): Deadline {
-    const deadline = new Deadline(item, at, this);
+  add(item: Deadlined): Deadline {
+    const now = steadyNow();
+    const deadline = new Deadline(item, now + this.timeoutMs, this);
     deadline.insertBefore(this.#sentinel);
+    if (this.#timer.closed) this.#arm(now);
     return deadline;
+  }
+
+  /** Expires the items whose time is over, and sets the timer for the next one. */
+  expire(): void {
+    const now = steadyNow();
+    // The sentinel comes last, and never expires.
+    for (let first = this.#sentinel.later; first.at <= now; first = this.#sentinel.later) {
+      first.unlink();
+      first.item.expire(this.timeoutMs);
+    }
+    if (!this.empty) this.#arm(now);
+  }
+
+  /** Clears the timer. */
+  disarm(): void {
+    this.#timer.unsubscribe();
+  }
+
+  #arm(now: number): void {
+    this.#timer.unsubscribe();
+    const rest = Math.min(LONGEST_TIMER_MS, Math.max(0, this.#sentinel.later.at - now));
+    this.#timer = asyncScheduler.schedule(() => {
+      this.due(this);
+    }, rest);
   }
 }
 
 /**
- * The deadlines of one peer's calls, with one timer for all. Calls of the same time-out expire in the order in which they began.
+ * The deadlines of one peer's calls, with one timer for each time-out. Calls of the same time-out expire in the order in which they began.
  *
  * The last call clears the timer. Setting and clearing a timer costs a tenth of a single call, and a following call needs the timer again.
  * So after many such calls the timer stays, until it is due or the peer ends.
  */
 export class Deadlines {
-  /** Queues that are not empty, or have a timer that stays: by time-out in ms … */
+  /** Queues that are not empty, or have a timer that stays, by time-out in ms. */
   readonly #queues = new Map<number, DeadlineQueue>();
-  /** … and in the order of their first expiry. */
-  readonly #order = new Heap<DeadlineQueue>();
-  #timer: Subscription | null = null;
-  #armedFor = Infinity;
   #clears = 0;
   #closed = false;
 
@@ -103,16 +117,12 @@ export class Deadlines {
    */
   add(item: Deadlined, timeoutMs: number): Deadline | null {
     if (timeoutMs <= 0 || timeoutMs === Infinity) return null;
-    const now = steadyNow();
-    const known = this.#queues.get(timeoutMs);
-    const queue = known ?? new DeadlineQueue(timeoutMs);
-    const deadline = queue.add(item, now + timeoutMs);
-    if (known === undefined) {
+    let queue = this.#queues.get(timeoutMs);
+    if (queue === undefined) {
+      queue = new DeadlineQueue(timeoutMs, this.#due);
       this.#queues.set(timeoutMs, queue);
-      this.#order.add(queue);
-    } else if (queue.first === deadline) this.#order.move(queue);
-    if (deadline.at < this.#armedFor) this.#arm(deadline.at, now);
-    return deadline;
+    }
+    return queue.add(item);
   }
 
   /** Cancels a deadline, if it has not expired. */
@@ -120,9 +130,8 @@ export class Deadlines {
     const { queue } = deadline;
     deadline.unlink();
     // After its expiry its queue may be removed, and another queue may have replaced it.
-    if (this.#queues.get(queue.timeoutMs) !== queue) return;
-    if (!queue.empty) this.#order.move(queue);
-    else if (this.#closed || this.#queues.size > 1 || ++this.#clears <= TIMER_CLEARS) this.#remove(queue);
+    if (!queue.empty || this.#queues.get(queue.timeoutMs) !== queue) return;
+    if (this.#closed || this.#queues.size > 1 || ++this.#clears <= TIMER_CLEARS) this.#remove(queue);
   }
 
   /** The peer has ended. From now on no timer stays. */
@@ -133,39 +142,12 @@ export class Deadlines {
 
   #remove(queue: DeadlineQueue): void {
     this.#queues.delete(queue.timeoutMs);
-    this.#order.delete(queue);
-    if (this.#order.lowest === undefined) this.#disarm();
+    queue.disarm();
   }
 
-  #arm(at: number, now: number): void {
-    this.#timer?.unsubscribe();
-    this.#armedFor = at;
-    const rest = Math.min(LONGEST_TIMER_MS, Math.max(0, at - now));
-    this.#timer = asyncScheduler.schedule(() => {
-      this.#expire();
-    }, rest);
-  }
-
-  #disarm(): void {
-    this.#timer?.unsubscribe();
-    this.#timer = null;
-    this.#armedFor = Infinity;
-  }
-
-  #expire(): void {
-    this.#disarm();
-    const now = steadyNow();
-    let queue = this.#order.lowest;
-    for (; queue !== undefined && queue.rank <= now; queue = this.#order.lowest) {
-      const { first, timeoutMs } = queue;
-      first.unlink();
-      if (queue.empty) this.#remove(queue);
-      else this.#order.move(queue);
-      first.item.expire(timeoutMs);
-    }
-    if (queue?.empty === true) {
-      this.#remove(queue);
-      this.#clears = 0;
-    } else if (queue !== undefined) this.#arm(queue.rank, now);
-  }
+  readonly #due = (queue: DeadlineQueue): void => {
+    if (queue.empty) this.#clears = 0;
+    queue.expire();
+    if (queue.empty && this.#queues.get(queue.timeoutMs) === queue) this.#remove(queue);
+  };
 }
