@@ -89,15 +89,6 @@ export const ACCEPTED = [
   ...of('src/wire/outgoing.ts', [
     { code: 'codec.encodeWith !== undefined', mutant: 'true', why: 'only a shortcut: the search finds `encode` first' },
   ]),
-  ...of('src/wire/heap.ts', [
-    { code: 'last === undefined', mutant: 'false', why: NARROWING },
-    { code: 'item.place > 0', mutant: 'item.place >= 0', why: 'there is no item above the first' },
-    { code: 'above === undefined', mutant: 'false', why: NARROWING },
-    { code: 'above.rank <= item.rank', mutant: 'above.rank < item.rank', why: 'items of equal rank may come in either order' },
-    { code: 'item.rank <= below.rank', mutant: 'item.rank < below.rank', why: 'items of equal rank may come in either order' },
-    { code: 'left === undefined', mutant: 'false', why: NARROWING },
-    { code: 'left.rank <= right.rank', mutant: 'left.rank < right.rank', why: 'items of equal rank may come in either order' },
-  ]),
   ...of('src/wire/fifo.ts', [
     { code: 'item === undefined', mutant: 'false', why: 'a shift of an empty queue resets it, and the queue stays empty' },
     { code: 'this.#head === this.#items.length', mutant: 'false', why: MEMORY },

@@ -4,8 +4,8 @@ import type { FailureFacts } from '../../src/peer/dial/backoff.js';
 import type { Reconnect } from '../../src/peer/dial/reconnect-options.js';
 import { STEADY_CLOCK } from '../../src/session/base/clock.js';
 import { CONNECT_OPTIONS } from '../../src/peer/connect.js';
-import { Heap } from '../../src/wire/heap.js';
-import type { Ranked } from '../../src/wire/heap.js';
+import { Heap } from './heap.js';
+import type { Ranked } from './heap.js';
 import { Random } from '../fuzz/random.js';
 
 /** Clients that lose their server, and dial again. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from '../support/fast-check.js';
-import { Heap } from '../../src/wire/heap.js';
-import type { Ranked } from '../../src/wire/heap.js';
+import { Heap } from './heap.js';
+import type { Ranked } from './heap.js';
 
 /** An item that counts the reads of its rank. */
 class Counted implements Ranked {
