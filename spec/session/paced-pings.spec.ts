@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { pacedPing } from '../../src/session/paced-pings.js';
 import { Rig } from '../support/session/rig.js';
 import { inTime } from '../support/session/time.js';
 
@@ -9,7 +10,8 @@ function asking() {
   const rig = new Rig();
   const told: string[] = [];
   const ask = (): void => {
-    rig.session.control.pacedPing(
+    pacedPing(
+      rig.session.control,
       () => told.push('answered'),
       ({ code }) => told.push(`lost ${code}`),
     );

@@ -11,7 +11,7 @@ import { OutgoingFrame } from '../wire/outgoing.js';
 import { ResetCode } from '../wire/reset-code.js';
 import type { FloodGuard } from './base/flood-guard.js';
 import { GoAway } from './base/goaway.js';
-import { PacedPings } from './paced-pings.js';
+import type { PacedPings } from './paced-pings.js';
 import type { AnswerHold } from './receive/answer-hold.js';
 import type { ControlFrames } from './send/control-frames.js';
 import type { Scheduler } from './send/scheduler.js';
@@ -49,14 +49,14 @@ interface Ping {
 /** Handles the frames of the connection itself, which is stream 0: ping, pong and goaway. */
 export class ControlStream implements Sink<CompleteFrame> {
   readonly goaway = new GoAway();
+  /** Made by `pacedPing`, for the first ping that an application asks for. */
+  paced: PacedPings | null = null;
   readonly #pings = new LazyMap<string, Ping>();
   #pinged = 0;
   /** Cancels the outstanding keepalive ping, if any. */
   #giveUpProbe = ignore;
   #lost: CloseReason | null = null;
   #goaways = 0;
-  /** Made for the first ping that an application asks for. */
-  #paced: PacedPings | null = null;
 
   constructor(private readonly host: ControlHost) {}
 
@@ -85,12 +85,6 @@ export class ControlStream implements Sink<CompleteFrame> {
     };
   }
 
-  /** {@link ping} for an application, which may call it as often as it likes. */
-  pacedPing(answered: (ms: number) => void, lost: (reason: CloseReason) => void): void {
-    this.#paced ??= new PacedPings((tell, tellLoss) => this.ping(tell, tellLoss));
-    this.#paced.ask(answered, lost);
-  }
-
   /** The socket has accepted a ping. */
   pinged(nonce: string): void {
     this.#pings.get(nonce)?.left();
@@ -107,7 +101,7 @@ export class ControlStream implements Sink<CompleteFrame> {
     this.#lost = reason;
     for (const ping of this.#pings.values()) ping.lost(reason);
     this.#pings.clear();
-    this.#paced?.connectionLost();
+    this.paced?.connectionLost();
   }
 
   /** Returns the goaway that announces this side's end. */

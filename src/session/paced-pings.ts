@@ -14,6 +14,20 @@ interface Caller {
   lost(reason: CloseReason): void;
 }
 
+/** Sends pings, and keeps the pace of those that an application asks for. */
+interface Pinging {
+  paced: PacedPings | null;
+  ping(answered: Caller['answered'], lost: Caller['lost']): void;
+}
+
+/** Sends a ping for an application, which may ask as often as it likes. */
+export function pacedPing(control: Pinging, answered: Caller['answered'], lost: Caller['lost']): void {
+  control.paced ??= new PacedPings((tell, tellLoss) => {
+    control.ping(tell, tellLoss);
+  });
+  control.paced.ask(answered, lost);
+}
+
 /** Paces an application's pings, so that the remote does not take them for a flood. Waiting callers share the next ping. */
 export class PacedPings {
   readonly #bucket = new TokenBucket(RATE);

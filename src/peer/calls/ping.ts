@@ -1,3 +1,4 @@
+import { pacedPing } from '../../session/paced-pings.js';
 import { abnormalClose } from '../../transport/transport.js';
 import type { CloseReason } from '../../wire/close-reason.js';
 import { ConnectionLostError } from '../../wire/stream-errors.js';
@@ -18,7 +19,7 @@ function pingOnce(core: PeerCore, answered: (rttMs: number) => void, failed: (er
   const lost = (reason: CloseReason): void => {
     failed(new ConnectionLostError(reason));
   };
-  if (lastSession !== null) lastSession.control.pacedPing(answered, lost);
+  if (lastSession !== null) pacedPing(lastSession.control, answered, lost);
   else if (source.expectsSocket) {
     source.ensureDialing();
     status.whenOpened(() => {
