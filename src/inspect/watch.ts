@@ -1,5 +1,6 @@
 import { Subscription } from 'rxjs';
 import type { Observable, TeardownLogic } from 'rxjs';
+import { onSizedFrame } from '../peer/base/hooks.js';
 import type { SeenFrame } from '../peer/base/hooks.js';
 import { defaultLabel } from '../peer/base/label.js';
 import { Peer } from '../peer/peer.js';
@@ -55,7 +56,8 @@ export class Watch {
 
 /** Observes the frames of a peer without the event that `frames$` makes of each. A peer of another copy of the package has no such hook. */
 function observe(peer: Peer, observer: (seen: SeenFrame) => void): TeardownLogic {
-  return Peer.core(peer)?.hooks.sizedFrames.add(observer) ?? peer.frames$.subscribe(observer);
+  const core = Peer.core(peer);
+  return core === null ? peer.frames$.subscribe(observer) : onSizedFrame(core.hooks, observer);
 }
 
 /** The seats of a peer's connections. */

@@ -2,6 +2,7 @@ import { Observable } from 'rxjs';
 import { completeGuarded } from '../rx/guard.js';
 import type { CloseReason } from '../wire/close-reason.js';
 import type { Frame, FrameDirection } from '../wire/frame.js';
+import { onCall, onSizedFrame } from './base/hooks.js';
 import type { HandlerFailure } from './base/hooks.js';
 import { callEvent } from './calls/call-event.js';
 import type { CallEvent } from './calls/call-event.js';
@@ -41,7 +42,7 @@ export class PeerEvents {
   // Return the same object at each read, because templates and effects compare by identity.
   get frames$(): Observable<FrameEvent> {
     return (this.#frames$ ??= this.#until('frames$', (next) =>
-      this.core.hooks.sizedFrames.add((seen) => {
+      onSizedFrame(this.core.hooks, (seen) => {
         next({ ...seen, peer: this.peer });
       }),
     ));
@@ -65,7 +66,7 @@ export class PeerEvents {
 
   get calls$(): Observable<CallEvent> {
     return (this.#calls$ ??= this.#until('calls$', (next) =>
-      this.core.hooks.calls.add((stream, isNotification) => {
+      onCall(this.core.hooks, (stream, isNotification) => {
         next(callEvent(Stream.streamCore(stream), isNotification));
       }),
     ));

@@ -4,7 +4,7 @@ import { checkObject } from '../wire/check.js';
 import type { CloseReason } from '../wire/close-reason.js';
 import type { MetadataInput } from '../wire/frame.js';
 import { serving } from './answers/incoming-streams.js';
-import { addHook } from './base/hooks.js';
+import { onClose, onError, onFrame, onIncomingHeaders, onOpen, onReplyHeaders } from './base/hooks.js';
 import type {
   CloseHandler,
   ErrorHandler,
@@ -338,7 +338,7 @@ export class Peer extends PeerBase {
    * ```
    */
   onClose(handler: CloseHandler): Remove {
-    return addHook(this.#core.hooks.closes, 'onClose', handler);
+    return onClose(this.#core.hooks, handler);
   }
 
   /**
@@ -358,7 +358,7 @@ export class Peer extends PeerBase {
    * ```
    */
   onError(handler: ErrorHandler): Remove {
-    return addHook(this.#core.hooks.errors, 'onError', handler);
+    return onError(this.#core.hooks, handler);
   }
 
   /**
@@ -376,7 +376,7 @@ export class Peer extends PeerBase {
    * ```
    */
   onFrame(observer: FrameObserver): Remove {
-    return this.#core.hooks.onFrame(observer);
+    return onFrame(this.#core.hooks, observer);
   }
 
   /**
@@ -397,7 +397,7 @@ export class Peer extends PeerBase {
    * ```
    */
   interceptOpen(interceptor: OpenInterceptor): Remove {
-    return addHook(this.#core.hooks.open, 'interceptOpen', interceptor);
+    return onOpen(this.#core.hooks, 'interceptOpen', interceptor);
   }
 
   /**
@@ -419,7 +419,7 @@ export class Peer extends PeerBase {
    * ```
    */
   interceptReplyHeaders(interceptor: ReplyHeadersInterceptor): Remove {
-    return addHook(this.#core.hooks.replyHeaders, 'interceptReplyHeaders', interceptor);
+    return onReplyHeaders(this.#core.hooks, interceptor);
   }
 
   /**
@@ -436,7 +436,7 @@ export class Peer extends PeerBase {
    * ```
    */
   interceptIncomingHeaders(interceptor: IncomingHeadersInterceptor): Remove {
-    return addHook(this.#core.hooks.incomingHeaders, 'interceptIncomingHeaders', interceptor);
+    return onIncomingHeaders(this.#core.hooks, interceptor);
   }
 }
 

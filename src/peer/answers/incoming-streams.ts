@@ -67,7 +67,8 @@ export class IncomingStreams implements Incoming {
       stream.trailers = open.trailers;
       stream.finish();
     }
-    if (!this.host.hooks.incomingHeaders.empty) this.host.hooks.arrived(stream.headers, stream.facade);
+    const { incomingHeaders } = this.host.hooks;
+    if (!incomingHeaders.empty) for (const intercept of incomingHeaders) intercept(stream.headers, stream.facade);
     if (this.#helloAcceptor?.isAnswered === false) this.#helloAcceptor.receive(live, stream);
     else this.#answer(live, stream);
   }

@@ -81,12 +81,6 @@ export interface HandlerFailure {
 /** Removes a hook. It is safe to call it twice. */
 export type Remove = () => void;
 
-/** @throws TypeError unless the user's hook is a function; `name` is the hook's public name */
-export function addHook<F>(hooks: HookList<F>, name: string, hook: F): Remove {
-  checkFunction(name, hook);
-  return hooks.add(hook);
-}
-
 /** One frame on a socket. */
 export interface SeenFrame {
   readonly direction: FrameDirection;
@@ -99,12 +93,13 @@ export interface SeenFrame {
   readonly bytes: number;
 }
 
-/** Every hook of one peer. */
+/** Every hook of one peer. The functions below add the hooks of users. */
 export class Hooks {
-  readonly open = new HookList<OpenInterceptor>();
+  /** May change the headers of an open. */
+  readonly open = new HookList<(headers: Metadata, payload: unknown) => void>();
   readonly replyHeaders = new HookList<ReplyHeadersInterceptor>();
-  readonly incomingHeaders = new HookList<IncomingHeadersInterceptor>();
-  readonly frames = new HookList<FrameObserver>();
+  readonly incomingHeaders = new HookList<(headers: Readonly<Metadata>, stream: Stream) => void>();
+  readonly frames = new HookList<(direction: FrameDirection, frame: Frame) => void>();
   /** Observers of frames with their size. The size of a sent frame is known once the frame is encoded. */
   readonly sizedFrames = new HookList<(seen: SeenFrame) => void>();
   /** Of streams that this side opens. */
@@ -114,54 +109,74 @@ export class Hooks {
   readonly closes = new HookList<CloseHandler>();
   readonly errors = new HookList<ErrorHandler>();
 
-  /** @throws TypeError for an observer that is not a function */
-  onFrame(observer: FrameObserver): Remove {
-    checkFunction('onFrame', observer);
-    return this.frames.add((direction, frame) => observer(direction, frame));
-  }
-
-  /** Runs the open interceptors over a fresh copy of the caller's headers. */
-  opening(headers: Metadata, payload: unknown): void {
-    for (const hook of this.open) refuseThenable('an open interceptor', hook(headers, payload));
-  }
-
-  /** Runs the reply-headers interceptors over a fresh copy of the caller's headers. */
-  replying(headers: Metadata, stream: Stream): void {
-    for (const hook of this.replyHeaders) refuseThenable('a reply-headers interceptor', hook(headers, stream));
-  }
-
-  /** Passes the headers of the remote's first frame to the interceptors, which cannot change them. */
-  arrived(headers: Readonly<Metadata>, stream: Stream): void {
-    freezeDeep(headers);
-    for (const hook of this.incomingHeaders)
-      guard('an incoming-headers interceptor', () => {
-        const result: unknown = hook(headers, stream);
-        if (isThenable(result)) log('warn', 'an incoming-headers interceptor returned a promise, which is not awaited');
-        return result;
-      });
-  }
-
-  observed(direction: FrameDirection, frame: Frame): void {
-    const seen = frozen(frame);
-    for (const hook of this.frames) guard('a frame observer', () => hook(direction, seen));
-  }
-
-  called(stream: Stream, isNotification: boolean): void {
-    for (const hook of this.calls)
-      guard('a subscriber of calls$', () => {
-        hook(stream, isNotification);
-      });
-  }
-
-  sized(seen: SeenFrame): void {
-    const copy = { ...seen, frame: frozen(seen.frame) };
-    for (const hook of this.sizedFrames) guard('a subscriber of frames$', () => hook(copy));
-  }
-
   /** @param reasonNow called for each handler, because a handler may change the reason for later ones */
   closed(reasonNow: () => CloseReason): void {
     for (const hook of this.closes) guard('a close handler', () => hook(reasonNow()));
   }
+}
+
+// Each function throws a TypeError for a hook that is not a function.
+
+export function onClose(hooks: Hooks, handler: CloseHandler): Remove {
+  checkFunction('onClose', handler);
+  return hooks.closes.add(handler);
+}
+
+export function onError(hooks: Hooks, handler: ErrorHandler): Remove {
+  checkFunction('onError', handler);
+  return hooks.errors.add(handler);
+}
+
+export function onFrame(hooks: Hooks, observer: FrameObserver): Remove {
+  checkFunction('onFrame', observer);
+  return hooks.frames.add((direction, frame) => {
+    guard('a frame observer', () => observer(direction, frozen(frame)));
+  });
+}
+
+/** Adds an observer of frames with their size. */
+export function onSizedFrame(hooks: Hooks, observer: (seen: SeenFrame) => void): Remove {
+  return hooks.sizedFrames.add((seen) => {
+    guard('a subscriber of frames$', () => {
+      observer({ ...seen, frame: frozen(seen.frame) });
+    });
+  });
+}
+
+/** Adds an observer of the streams that this side opens. */
+export function onCall(hooks: Hooks, observer: (stream: Stream, isNotification: boolean) => void): Remove {
+  return hooks.calls.add((stream, isNotification) => {
+    guard('a subscriber of calls$', () => {
+      observer(stream, isNotification);
+    });
+  });
+}
+
+/** @param name the public name of the hook */
+export function onOpen(hooks: Hooks, name: string, interceptor: OpenInterceptor): Remove {
+  checkFunction(name, interceptor);
+  return hooks.open.add((headers, payload) => {
+    refuseThenable('an open interceptor', interceptor(headers, payload));
+  });
+}
+
+export function onReplyHeaders(hooks: Hooks, interceptor: ReplyHeadersInterceptor): Remove {
+  checkFunction('interceptReplyHeaders', interceptor);
+  return hooks.replyHeaders.add((headers, stream) => {
+    refuseThenable('a reply-headers interceptor', interceptor(headers, stream));
+  });
+}
+
+/** Adds an interceptor of the headers of the remote's first frames. The interceptor cannot change them. */
+export function onIncomingHeaders(hooks: Hooks, interceptor: IncomingHeadersInterceptor): Remove {
+  checkFunction('interceptIncomingHeaders', interceptor);
+  return hooks.incomingHeaders.add((headers, stream) => {
+    guard('an incoming-headers interceptor', () => {
+      const result: unknown = interceptor(freezeDeep(headers), stream);
+      if (isThenable(result)) log('warn', 'an incoming-headers interceptor returned a promise, which is not awaited');
+      return result;
+    });
+  });
 }
 
 /** Copies and freezes a frame: an observer that changed it would change how it is sent or routed. */

@@ -64,7 +64,7 @@ export class Calls {
     core.tracer?.called(stream);
     if (signal !== undefined) stream.cancelWith(signal);
     stream.limit(timeoutMs ?? (intent === 'request' ? core.options.requestTimeoutMs : 0));
-    if (!core.hooks.calls.empty) core.hooks.called(stream.facade, intent === 'notify');
+    if (!core.hooks.calls.empty) for (const observe of core.hooks.calls) observe(stream.facade, intent === 'notify');
     stream.line.send(frame);
     // Dial after the send: `ensureDialing` may open a socket synchronously, which takes this stream with its open already queued.
     if (stream.line.id === null && stream.phase !== 'closed') core.source.ensureDialing();
@@ -144,7 +144,10 @@ export class Calls {
     const { hooks, codec, tracer } = this.core;
     if (headers === undefined && hooks.open.empty && tracer === null) return null;
     const copy = copyMetadata(headers);
-    if (!hooks.open.empty) hooks.opening(copy, encoded === null ? value : readOnly(value, encoded, codec));
+    if (!hooks.open.empty) {
+      const payload = encoded === null ? value : readOnly(value, encoded, codec);
+      for (const intercept of hooks.open) intercept(copy, payload);
+    }
     tracer?.calling(copy, valueOf(value));
     return freezeMetadata(copy, codec);
   }

@@ -224,7 +224,7 @@ export class PeerCore implements SessionOwner, AnswerHost {
 
   observed(connection: number, direction: FrameDirection, frame: Frame, bytes: number): void {
     if (logger.isEnabledFor('debug')) this.#frameLog.frame(this.label, connection, direction, frame);
-    if (!this.hooks.frames.empty) this.hooks.observed(direction, frame);
+    if (!this.hooks.frames.empty) for (const observe of this.hooks.frames) observe(direction, frame);
     if (direction === 'rx' && !this.hooks.sizedFrames.empty) this.#sized(connection, direction, frame, bytes);
   }
 
@@ -283,7 +283,7 @@ export class PeerCore implements SessionOwner, AnswerHost {
   }
 
   #sized(connection: number, direction: FrameDirection, frame: Frame, bytes: number): void {
-    this.hooks.sized({ direction, frame, connection, at: steadyNow(), bytes });
+    for (const observe of this.hooks.sizedFrames) observe({ direction, frame, connection, at: steadyNow(), bytes });
   }
 
   /** Moves unsent notifications to the next socket if one is expected. Otherwise they fail. */

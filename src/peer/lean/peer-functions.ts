@@ -1,7 +1,7 @@
 import type { Observable } from 'rxjs';
 import { checkObject, optionError } from '../../wire/check.js';
 import { serving } from '../answers/incoming-streams.js';
-import { addHook } from '../base/hooks.js';
+import { onClose as closeHook, onFrame as frameHook, onOpen as openHook } from '../base/hooks.js';
 import type { CloseHandler, FrameObserver, OpenInterceptor, Remove } from '../base/hooks.js';
 import type { InputOptions, OpenOptions } from '../calls/call-options.js';
 import { fedCall } from '../calls/fed-call.js';
@@ -57,17 +57,17 @@ export function openWith<In = unknown, Out = unknown>(
 
 /** As `onClose` of a peer of `rxmux`: adds a handler of the reason of each socket that ends, and of each dial that fails. */
 export function onClose(peer: LeanPeer, handler: CloseHandler): Remove {
-  return addHook(coreOf(peer).hooks.closes, 'onClose', handler);
+  return closeHook(coreOf(peer).hooks, handler);
 }
 
 /** Adds an observer that is called with every frame as it is on the wire, as `onFrame` of a peer of `rxmux`. */
 export function onFrame(peer: LeanPeer, observer: FrameObserver): Remove {
-  return coreOf(peer).hooks.onFrame(observer);
+  return frameHook(coreOf(peer).hooks, observer);
 }
 
 /** Adds an interceptor that may change the headers of every call, as `interceptOpen` of a peer of `rxmux`. */
 export function onOpen(peer: LeanPeer, interceptor: OpenInterceptor): Remove {
-  return addHook(coreOf(peer).hooks.open, 'onOpen', interceptor);
+  return openHook(coreOf(peer).hooks, 'onOpen', interceptor);
 }
 
 /** Resolves with the round trip of a ping (C1), in ms, as `ping` of a peer of `rxmux`. */

@@ -190,7 +190,7 @@ export class Outbox {
     const before = this.#interceptors;
     this.#interceptors = 'running';
     try {
-      this.stream.host.hooks.replying(headers, this.stream.facade);
+      for (const intercept of this.stream.host.hooks.replyHeaders) intercept(headers, this.stream.facade);
       this.#interceptors = before;
     } catch (error) {
       this.#interceptors = 'failed';

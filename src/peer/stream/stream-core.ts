@@ -230,7 +230,8 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
 
   #firstFrame(headers: Readonly<Metadata> | null): void {
     this.replyHeaders = headers === null ? NO_HEADERS : Object.freeze(headers);
-    if (!this.host.hooks.incomingHeaders.empty) this.host.hooks.arrived(this.replyHeaders, this.facade);
+    const { incomingHeaders } = this.host.hooks;
+    if (!incomingHeaders.empty) for (const intercept of incomingHeaders) intercept(this.replyHeaders, this.facade);
     this.extras?.headersArrived(this.replyHeaders);
   }
 }
