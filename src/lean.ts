@@ -59,5 +59,5 @@ export type { AnyMuxError } from './wire/any-error.js';
 export { ResetCode } from './wire/reset-code.js';
 
 /* The rest */
-export { logger } from './logger.js';
+export { logger } from './peer/lean/lean-logger.js';
 export { VERSION } from './version.js';

@@ -4,6 +4,7 @@ import { checkObject } from '../wire/check.js';
 import type { CloseReason } from '../wire/close-reason.js';
 import type { MetadataInput } from '../wire/frame.js';
 import { serving } from './answers/incoming-streams.js';
+import { logPeers } from './base/debug-log.js';
 import { onClose, onError, onFrame, onIncomingHeaders, onOpen, onReplyHeaders } from './base/hooks.js';
 import type {
   CloseHandler,
@@ -71,6 +72,7 @@ export class Peer extends PeerBase {
         ? { core: socket, source: given as SocketSource, handler: onStream }
         : overSocket(socket, given as NewPeerOptions);
     super(core, source, makeStream);
+    logPeers();
     this.#core = core;
     this.#calls = new Calls(core, { retried: retriedCall, fed: fedCall });
     this.#events = new PeerEvents(core, this);

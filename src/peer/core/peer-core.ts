@@ -1,4 +1,4 @@
-import { log, logger } from '../../logger.js';
+import { logger } from '../../logger.js';
 import type { Share } from '../../session/base/share.js';
 import type { CloseCause } from '../../session/base/close-cause.js';
 import { Tally } from '../../session/base/tally.js';
@@ -17,8 +17,8 @@ import { encodedLength } from '../../wire/length.js';
 import { ResetCode } from '../../wire/reset-code.js';
 import type { ResolvedClose } from '../base/close-options.js';
 import { Deadlines } from '../stream/deadlines.js';
-import { FrameLog } from '../base/log-frame.js';
-import { closeLine, logStatus } from '../base/log-status.js';
+import { newPeerLog } from '../base/peer-log.js';
+import type { PeerLog } from '../base/peer-log.js';
 import { warnOfRefusal } from '../base/log-refusal.js';
 import { Hooks } from '../base/hooks.js';
 import type { PeerContext, ResolvedOptions } from '../base/options.js';
@@ -69,7 +69,7 @@ export class PeerCore implements SessionOwner, AnswerHost {
   #lastSession: Session | null = null;
   /** The session whose socket is open, but whose hello is not answered yet, so that it is not {@link ready}. */
   #handshaking: Session | null = null;
-  readonly #frameLog = new FrameLog();
+  #log: PeerLog | null = null;
   #connections = 0;
   #signals: AbortSignals | null = null;
   #deadlines: Deadlines | null = null;
@@ -162,7 +162,7 @@ export class PeerCore implements SessionOwner, AnswerHost {
   adopt(transport: Transport): Session {
     const session = new Session({ ...this.options, transport, owner: this, share: this.share, number: ++this.#connections });
     this.#sessions.add(session);
-    if (logger.isEnabledFor('debug')) log('debug', `${this.label} connection ${session.number} opened`);
+    if (logger.isEnabledFor('debug')) this.#debugLog()?.opened(session.number);
     this.#handshaking = session;
     this.incoming.socketOpened();
     return session;
@@ -223,7 +223,7 @@ export class PeerCore implements SessionOwner, AnswerHost {
   }
 
   observed(connection: number, direction: FrameDirection, frame: Frame, bytes: number): void {
-    if (logger.isEnabledFor('debug')) this.#frameLog.frame(this.label, connection, direction, frame);
+    if (logger.isEnabledFor('debug')) this.#debugLog()?.frame(connection, direction, frame);
     if (!this.hooks.frames.empty) for (const observe of this.hooks.frames) observe(direction, frame);
     if (direction === 'rx' && !this.hooks.sizedFrames.empty) this.#sized(connection, direction, frame, bytes);
   }
@@ -262,8 +262,7 @@ export class PeerCore implements SessionOwner, AnswerHost {
   ending(session: Session, close: SocketClose): Loss {
     this.#sessions.delete(session);
     this.tally.sentBytes += session.sentBytes;
-    this.#frameLog.clear();
-    if (logger.isEnabledFor('debug')) log('debug', `${this.label} connection ${session.number} ended: ${closeLine(close)}`);
+    if (logger.isEnabledFor('debug')) this.#debugLog()?.ended(session.number, close);
     if (this.#handshaking === session) this.#handshaking = null;
     if (this.#lastSession === session) {
       this.#lastSession = null;
@@ -297,8 +296,13 @@ export class PeerCore implements SessionOwner, AnswerHost {
     return this.#sessions.size > (this.#handshaking === null ? 0 : 1);
   }
 
+  /** The log of what this peer does, made at the first line; `null` where nothing reads it. */
+  #debugLog(): PeerLog | null {
+    return (this.#log ??= newPeerLog(this));
+  }
+
   #setStatus(status: PeerStatus): void {
-    logStatus(this.label, status);
+    if (logger.isEnabledFor('debug')) this.#debugLog()?.status(status);
     this.status.set(status);
   }
 }
