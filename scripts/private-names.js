@@ -13,7 +13,7 @@ const FOREIGN = ['Error', 'Observable', 'Subscription', 'TypeError'];
  *
  * All classes share a few names, which compress well: `$a`, `$b` … A class that extends another one has `$$a`, `$$b` …, so no name meets
  * another one of a super class. A name that a brand check asks for (`#core in peer`) becomes a symbol instead: objects of a second copy of
- * the package must fail that check.
+ * the package must fail that check. Private fields that a constructor declares by its parameters are renamed, too.
  *
  * @param {string} folder the sources
  * @returns {import('esbuild').Plugin}
@@ -75,26 +75,26 @@ function shortName(index, depth) {
 }
 
 function rewritten(source, depthOf) {
-  const uses = usesIn(source);
+  const uses = [...usesIn(source), ...fieldUsesIn(source)].sort((one, other) => one.node.getStart() - other.node.getStart());
   const symbols = new Set(uses.filter(({ isBrand }) => isBrand).map(({ name }) => name));
   const soft = new Map();
   const counts = new Map();
   // All on the first line: source maps count the lines of what is read here.
   let code = [...symbols].map((name) => `const ${softName(name)} = Symbol('${name.text.slice(1)}'); `).join('');
   let at = 0;
-  for (const { node, name, isBrand } of uses) {
+  for (const { node, name, isBrand, before = '', after = '' } of uses) {
     const isMember = ts.isPropertyAccessExpression(node.parent);
     const replaced = softName(name);
     // `this.#core` → `this[$a]`, also behind `?.`, and `#core = 1` → `[$a] = 1`.
     const isOptional = isMember && node.parent.questionDotToken !== undefined;
     const from = symbols.has(name) && isMember && !isOptional ? node.getStart() - 1 : node.getStart();
-    code += source.text.slice(at, from) + (symbols.has(name) && !isBrand ? `[${replaced}]` : replaced);
+    code += source.text.slice(at, from) + before + (symbols.has(name) && !isBrand ? `[${replaced}]` : replaced) + after;
     at = node.end;
   }
   return code + source.text.slice(at);
 
   function softName(name) {
-    if (!soft.has(name)) soft.set(name, newName(name.parent.parent));
+    if (!soft.has(name)) soft.set(name, newName(classOf(name)));
     return soft.get(name);
   }
 
@@ -124,4 +124,66 @@ function usesIn(source) {
   };
   visit(source, []);
   return uses;
+}
+
+/**
+ * Where the fields stand that a constructor declares by private parameters, as in `constructor(private readonly host: Host)`. The compiler
+ * keeps such a name within its class. A name stays if the class reads it of any other object, which may be one of the class.
+ */
+function fieldUsesIn(source) {
+  const uses = [];
+  const visit = (node) => {
+    if (ts.isConstructorDeclaration(node))
+      for (const parameter of node.parameters.filter(isPrivate)) {
+        const own = usesOfField(parameter);
+        if (!own.includes(FOREIGN_USE)) uses.push(...own);
+      }
+    node.forEachChild(visit);
+  };
+  visit(source);
+  return uses;
+}
+
+function isPrivate({ modifiers = [] }) {
+  return modifiers.some(({ kind }) => kind === ts.SyntaxKind.PrivateKeyword);
+}
+
+const FOREIGN_USE = {};
+
+function usesOfField(parameter) {
+  const { name } = parameter;
+  const uses = [];
+  const visit = (node) => {
+    const use = ts.isIdentifier(node) && node.text === name.text ? useOf(node, parameter) : null;
+    if (use !== null) uses.push(use);
+    node.forEachChild(visit);
+  };
+  classOf(parameter).members.forEach(visit);
+  return uses;
+}
+
+/** Returns how an identifier uses the field of a parameter, with the text around its new name; `null` for another use of the word. */
+function useOf(node, parameter) {
+  const { parent, text } = node;
+  const use = { node, name: parameter.name, isBrand: false };
+  if (ts.isPropertyAccessExpression(parent) && parent.name === node) return isOwn(parent.expression, parameter) ? use : FOREIGN_USE;
+  if (ts.isBindingElement(parent) && (parent.propertyName ?? parent.name) === node) {
+    if (!isOwn(parent.parent.parent.initializer, parameter)) return FOREIGN_USE;
+    return parent.propertyName === undefined ? { ...use, after: `: ${text}` } : use;
+  }
+  // Only the constructor also reads the parameter itself.
+  if (parent === parameter) return use;
+  if (ts.findAncestor(node, (above) => above === parameter.parent) === undefined) return null;
+  if (ts.isShorthandPropertyAssignment(parent)) return { ...use, before: `${text}: ` };
+  if (parent.name !== node) return use;
+  return ts.isPropertyAssignment(parent) || ts.isTypeElement(parent) ? null : FOREIGN_USE;
+}
+
+/** Whether an expression is `this` of the class of a parameter. */
+function isOwn(expression, parameter) {
+  return expression?.kind === ts.SyntaxKind.ThisKeyword && classOf(expression) === classOf(parameter);
+}
+
+function classOf(node) {
+  return ts.findAncestor(node, ts.isClassLike);
 }

@@ -52,6 +52,20 @@ const CASES: readonly (readonly [title: string, sources: readonly string[], text
     ["const $a = Symbol('x'); class A { [$a] = 1; static is(a: object) { return $a in a && a[$a]; } }"],
   ],
   [
+    'A private parameter of a constructor becomes such a property',
+    [
+      'class A { constructor(private readonly host: H) { f({ host }, host); } g() { const { host, x: { y } } = this; return host + this.host; } }',
+    ],
+    [
+      'class A { constructor(private readonly $a: H) { f({ host: $a }, $a); } g() { const { $a: host, x: { y } } = this; return host + this.$a; } }',
+    ],
+  ],
+  [
+    'A private parameter keeps its name if the class reads that name of another object',
+    ['class A { constructor(private readonly host: H) {} f(a: A) { return a.host; } }', 'class B { constructor(public host: H) {} }'],
+    ['class A { constructor(private readonly host: H) {} f(a: A) { return a.host; } }', 'class B { constructor(public host: H) {} }'],
+  ],
+  [
     'The build refuses a super class whose private names it does not know',
     ['class A extends Stranger { #x = 1; }'],
     ['expected a class to extend one of ours, or Error, Observable, Subscription, TypeError; got Stranger'],
