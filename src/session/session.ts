@@ -1,5 +1,4 @@
 import type { Observable } from 'rxjs';
-import { log } from '../logger.js';
 import { assemble } from '../operators/assemble.js';
 import { decode } from '../operators/decode.js';
 import { route } from '../operators/route.js';
@@ -7,7 +6,6 @@ import { encode } from '../operators/encode.js';
 import { mapPresent } from '../rx/map-present.js';
 import { abnormalClose } from '../transport/transport.js';
 import type { Transport } from '../transport/transport.js';
-import { CloseCode } from '../wire/close-reason.js';
 import type { Codec } from '../wire/codec.js';
 import { ConnectionFault } from '../wire/fault.js';
 import { slicerToSend } from '../wire/fragment.js';
@@ -20,6 +18,7 @@ import { Arrivals } from './streams/arrivals.js';
 import { ControlReplies } from './send/control-replies.js';
 import { Closing } from './closing.js';
 import { ControlStream } from './control-stream.js';
+import { faultOf } from './base/fault-of.js';
 import { FloodGuard } from './base/flood-guard.js';
 import { AnswerHold } from './receive/answer-hold.js';
 import { ReceiveBudget } from './receive/receive-budget.js';
@@ -166,9 +165,7 @@ export class Session {
   /** The remote goes away. It has not processed this side's streams above `last`. Unsent streams can move to another socket. */
   goneAway(last: number, code: ResetCode, reason: string): void {
     const why = reason === '' ? 'the remote is going away' : reason;
-    // Unsent streams come first: they keep their places ahead of streams that the owners of failed streams open.
-    for (const stream of this.streams.values()) if (stream.unsent) stream.refusedByGoaway(why);
-    for (const stream of this.streams.values()) if (stream.local && stream.id > last) stream.refusedByGoaway(why);
+    for (const stream of this.streams.unsentFirst()) if (stream.unsent || (stream.local && stream.id > last)) stream.refusedByGoaway(why);
     this.scheduler.dropUnopened();
     if (code !== ResetCode.NO_ERROR) this.closing.expectRemoteClose();
     this.owner.goneAway(this, code);
@@ -205,11 +202,7 @@ export class Session {
 
   /** Ends the connection because of `error`. */
   fail(error: unknown): void {
-    if (error instanceof ConnectionFault) this.closing.fail(error);
-    else {
-      log('error', 'internal error, the connection is closed', error);
-      this.closing.fail(new ConnectionFault('internal error', ResetCode.INTERNAL_ERROR, CloseCode.INTERNAL, { cause: error }));
-    }
+    this.closing.fail(faultOf(error));
   }
 
   /** Returns a reason that blames the remote, with the note of the limits appended. */
@@ -248,9 +241,7 @@ export class Session {
     this.reading.readToEnd();
     this.scheduler.stop(null);
     const loss = this.owner.ending(this, close);
-    // Unsent streams come first, for the same reason as in `goneAway`.
-    for (const stream of this.streams.values()) if (stream.unsent) stream.connectionLost(loss.reason);
-    for (const stream of this.streams.values()) stream.connectionLost(loss.reason);
+    for (const stream of this.streams.unsentFirst()) stream.connectionLost(loss.reason);
     this.control.connectionLost(loss.reason);
     this.#out.unsubscribe();
     this.scheduler.clear();

@@ -36,6 +36,12 @@ export class StreamTable extends StreamMap<LiveStream> {
     return !Number.isSafeInteger(this.#nextId);
   }
 
+  /** Returns all streams, the unsent ones first: they keep their places ahead of streams that the owners of failed streams open. */
+  unsentFirst(): LiveStream[] {
+    const streams = this.values();
+    return [...streams.filter(({ unsent }) => unsent), ...streams.filter(({ unsent }) => !unsent)];
+  }
+
   /** Returns whether an id belongs to this side. Odd ids belong to the dialer. */
   owns(id: number): boolean {
     return (id % 2 === 1) === this.isDialer;
