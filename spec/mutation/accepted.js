@@ -314,7 +314,7 @@ export const ACCEPTED = [
     },
   ]),
   ...of('src/session/send/bulk-pacing.ts', [{ code: 'this.#window?.awaitAnswer', why: NO_WINDOW }]),
-  ...of('src/session/session.ts', [
+  ...of('src/session/base/fault-of.ts', [
     { code: '{ cause: error }', mutant: '{}', why: 'the error is already logged, and no code reads its cause' },
   ]),
   ...of('src/session/streams/arrivals.ts', [
@@ -330,7 +330,7 @@ export const ACCEPTED = [
     { code: 'this.#slot?.handlerStarted', why: 'only streams of the remote have a handler, and each has a slot' },
     { code: 'this.#slot?.handlerSettled', why: 'only streams of the remote have a handler, and each has a slot' },
   ]),
-  ...of('src/session/streams/live-stream.ts', [{ code: "this.phase === 'idle'", mutant: 'true', why: FASTER }]),
+  ...of('src/session/streams/live-stream.ts', [{ code: "slice.type === 'open'", mutant: 'true', why: FASTER }]),
   ...of('src/transport/ws/write-batch.ts', [
     { code: "''", within: "?? ''", why: NARROWING },
     { code: "'latin1'", why: 'it encodes only ASCII text' },
