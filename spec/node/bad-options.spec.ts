@@ -1,4 +1,5 @@
 import { IncomingMessage } from 'node:http';
+import { createServer as createHttp2Server } from 'node:http2';
 import { Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { expect, it } from '@jest/globals';
@@ -77,6 +78,11 @@ it.each<[options: unknown, message: string]>([
   [{ server: null }, 'server: expected one of node:http or node:https, got null'],
   [{ port: 0, server: null }, 'server: expected one of node:http or node:https, got null'],
   [{ server: {} }, 'server: expected one of node:http or node:https, got an object'],
+  [{ server: Object.assign(() => undefined, { on: () => undefined }) }, 'server: expected one of node:http or node:https, got a function'],
+  [
+    { server: createHttp2Server() },
+    'server: expected a server of HTTP/1.1, which WebSockets upgrade: pass allowHTTP1 to createSecureServer',
+  ],
   [{ port: 0, tls: 5 }, 'tls: expected an object, got 5'],
 ])('`serve(%p)` throws TypeError', (options, message) => {
   expect(() => serve(options as ServeOptions)).toThrow(new TypeError(message));

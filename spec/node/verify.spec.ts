@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { of } from 'rxjs';
 import { logger, RemoteError } from '../../src/index.js';
 import type { PeerContext } from '../../src/index.js';
 import { connect, handleUpgrade, refuse } from '../../src/node.js';
@@ -128,6 +129,18 @@ describe('verify', () => {
       expect(server.peers.map((peer) => peer.context)).toEqual([context]);
       answer.socket.destroy();
     });
+  });
+
+  it.each<readonly [what: string, verdict: object, logged: Error]>([
+    ['an error', new Error('no such user'), new Error('no such user')],
+    ['an empty list', [], new TypeError('verify: expected an object for the context, got an array')],
+    ['a list', [{ user: 'ann' }], new TypeError('verify: expected an object for the context, got an array')],
+    ['an Observable', of(false), new TypeError('verify: expected a promise, got an Observable: return firstValueFrom(…)')],
+  ])('A verify that returns %s refuses the request by 500, and the log says why', async (_what, verdict, logged) => {
+    const error = jest.spyOn(logger, 'error').mockImplementation(() => undefined);
+    server = await testServer({ verify: () => verdict });
+    expect((await handshake(server.http)).status).toBe(500);
+    expect(error.mock.calls).toEqual([['rxmux: an upgrade request could not be judged', logged]]);
   });
 
   it('Each peer has its own empty context if verify returns none', async () => {

@@ -44,7 +44,11 @@ export function readPlace(options: ServeOptions): Place {
 }
 
 function checkServer<T extends Partial<HttpServer> | null>(name: string, server: T): T {
-  if (typeof server?.on === 'function') return server;
+  if (typeof server?.on === 'function' && typeof server.address === 'function') {
+    // The servers of node:http2. Only one that allows HTTP/1.1 has the time-outs of HTTP/1.1.
+    if (!('updateSettings' in server) || 'headersTimeout' in server) return server;
+    throw new TypeError(`${name}: expected a server of HTTP/1.1, which WebSockets upgrade: pass allowHTTP1 to createSecureServer`);
+  }
   throw optionError(name, 'one of node:http or node:https', server);
 }
 

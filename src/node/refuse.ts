@@ -1,6 +1,8 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import type { OutgoingHttpHeaders } from 'node:http';
+import { isObservable } from 'rxjs';
 import { checkObject, optionError } from '../wire/check.js';
+import { isError } from '../wire/cross-realm.js';
 import type { HeaderLine, HttpAnswer } from './answer-http.js';
 
 /** The verdict that {@link refuse} returns. */
@@ -38,9 +40,17 @@ export function refuse(status: number, headers: OutgoingHttpHeaders = {}, reason
   return refusal;
 }
 
-/** Returns the answer that `verify` chose by {@link refuse}, or `null` for any other verdict. */
+/**
+ * Returns the answer that `verify` chose by {@link refuse}, or `null` for a context.
+ *
+ * @throws the verdict where it is an error, and TypeError where it is no context
+ */
 export function answerOf(verdict: object): HttpAnswer | null {
   if (BRAND in verdict) return verdict as Branded;
+  // None of these says yes: a query that finds no user returns an empty list, and an error may be returned in place of thrown.
+  if (isError(verdict)) throw verdict;
+  if (Array.isArray(verdict)) throw new TypeError('verify: expected an object for the context, got an array');
+  if (isObservable(verdict)) throw new TypeError('verify: expected a promise, got an Observable: return firstValueFrom(…)');
   // A refusal in the wrong form must not let the dialer in.
   if ('headers' in verdict && 'status' in verdict && isRefusalStatus(verdict.status))
     throw new TypeError(`verify: expected refuse(${verdict.status}, headers), got an object with a status and headers`);
