@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { firstValueFrom, lastValueFrom, take, takeWhile, toArray } from 'rxjs';
 import { catchUp, CursorLost } from '../../src/topics.js';
+import { until } from '../support/socket/leaks.js';
 import { begin, broker, codeOf, endAfterEach } from './endings.js';
 import { KINDS } from './kinds.js';
 import { addStream, connectNats, nats } from './nats.js';
@@ -111,6 +112,32 @@ describe('errors of NATS', () => {
     await firstValueFrom(catchUp(log, null));
     await connected.remove();
     expect(await ended).toBe('BROKER_MISSING');
+  });
+
+  it.each([
+    ['goes on', {}, 1],
+    ['is lost where a new stream is limited as a whole', { max_msgs: 1_000 }, 0],
+    ['is lost where each message displaces the one before', { max_msgs_per_subject: 1 }, 0],
+    ['is lost where a message expires before it is delivered', { max_age: 9_000_000_000 }, 0],
+  ])('A subscriber whose last message is gone %s', async (does, config, others) => {
+    const { port } = await broker(nats);
+    await addStream(port, config);
+    const connected = await begin(connectNats(port));
+    const log = connected.log<number>('numbers');
+    const other = connected.log<number>('other');
+    const received: unknown[] = [];
+    catchUp(log, null).subscribe({
+      next: ({ value }) => received.push(value),
+      error: (error: unknown) => received.push((error as Error).name),
+    });
+    await until('a place', () => received.length === 1);
+    const place = await log.publish(1);
+    await until('the message', () => received.length === 2);
+    await connected.deleteMessage(Number.parseInt(place));
+    for (let nth = 0; nth <= others; nth++) await other.publish(nth);
+    await log.publish(2);
+    await until('the next message', () => received.length === 3);
+    expect(received).toEqual([undefined, 1, does.startsWith('goes on') ? 2 : 'CursorLost']);
   });
 
   it('A missing permission is an error', async () => {

@@ -15,13 +15,19 @@ export async function addStream(port: number, config: Partial<StreamConfig> = {}
   await nc.close();
 }
 
-export async function connectNats(port: number, options: ConnectionOptions = {}): Promise<Connected & { remove(): Promise<unknown> }> {
+interface ConnectedNats extends Connected {
+  remove(): Promise<unknown>;
+  deleteMessage(seq: number): Promise<unknown>;
+}
+
+export async function connectNats(port: number, options: ConnectionOptions = {}): Promise<ConnectedNats> {
   const nc = await connect({ servers: `127.0.0.1:${port}`, maxReconnectAttempts: -1, ...options });
   return {
     bus: natsBus(nc),
     log: <T>(topic: string) => natsLog<T>(nc, { stream: STREAM, subject: `topics.${topic}` }),
     close: () => nc.close(),
     remove: async () => (await jetstreamManager(nc)).streams.delete(STREAM),
+    deleteMessage: async (seq) => (await jetstreamManager(nc)).streams.deleteMessage(STREAM, seq),
   };
 }
 

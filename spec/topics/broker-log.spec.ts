@@ -197,6 +197,12 @@ describe('a log over a broker', () => {
     await expect(new BrokerLog(broker).publish(1)).rejects.toMatchObject({ code: 'BROKER_AWAY', message: 'topic numbers: Error: down' });
   });
 
+  it.each<unknown>(['', ' a', 'a ', 'a\nb', 7, null])('A log refuses the key %j, which not every broker carries', async (key) => {
+    const log = new BrokerLog<number>(new NumberBroker());
+    await expect(log.publish(1, { key: key as string })).rejects.toThrow('key: expected a text of one line');
+    expect(await log.publish(2, { key: 'a b' })).toBe('2');
+  });
+
   it.each([undefined, new Uint8Array(1), new Map()])('A log refuses to publish %p, which JSON does not carry', async (value) => {
     const log = new BrokerLog<unknown>(new NumberBroker());
     await expect(log.publish(value)).rejects.toBeInstanceOf(TypeError);

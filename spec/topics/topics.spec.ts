@@ -117,6 +117,14 @@ describe('catchUp', () => {
     expect(live$.observed).toBe(false);
   });
 
+  it('An iterator of `catchUp` that is left ends its pull', async () => {
+    const items = catchUp(memoryLog<number>(), null)[Symbol.asyncIterator]();
+    await items.next();
+    const pulled = items.next();
+    await items.return?.();
+    expect(await pulled).toEqual({ done: true, value: undefined });
+  });
+
   it('`catchUp` errors with what head and history throw', async () => {
     const thrown = new Error('no broker');
     const throws = (): never => {

@@ -1,5 +1,5 @@
 import { AckPolicy, DeliverPolicy, jetstream, jetstreamManager } from '@nats-io/jetstream';
-import type { ConsumerMessages, JetStreamClient, JetStreamManager, JsMsg, StoredMsg } from '@nats-io/jetstream';
+import type { ConsumerMessages, JetStreamClient, JetStreamManager, JsMsg, StoredMsg, StreamInfo } from '@nats-io/jetstream';
 import { BrokerError } from '../topics/broker-error.js';
 import type { Broker } from '../topics/broker-log.js';
 import { CursorLost } from '../topics/cursor-lost.js';
@@ -10,6 +10,7 @@ import { linkOf } from './nats-connection.js';
 import type { NatsConnection, NatsLink } from './nats-connection.js';
 import { cursorBy, cursorOf, sequenceOf } from './nats-cursor.js';
 import { explain } from './nats-error.js';
+import { heartbeats, keptAll } from './nats-quiet.js';
 
 const MSG_ID = 'Nats-Msg-Id';
 /** Begins the id of the first message of a subject, which has no value. */
@@ -102,7 +103,7 @@ export class NatsBroker<T> implements Broker<T> {
   /**
    * The stream drops the oldest messages of a subject first. So nothing between two messages is gone if their sequences are neighbours, or
    * if the first one is still kept now. That holds for each message that has arrived by now. Without a place, the oldest message that is
-   * kept now is the first one.
+   * kept now is the first one. After a quiet time the last message may have expired, although none is missing.
    */
   async *#take(
     messages: ConsumerMessages,
@@ -112,18 +113,22 @@ export class NatsBroker<T> implements Broker<T> {
   ): AsyncGenerator<Message<T, string>, void> {
     let place = after;
     let first = 0;
+    let isCaughtUp = false;
+    const hadHeartbeats = heartbeats(messages);
     let taken = 0;
     let whole = 0;
     for await (const message of messages) {
       taken++;
+      const wasQuiet = isCaughtUp && hadHeartbeats();
       const { deliverySequence, pending } = message.info;
       if (deliverySequence !== taken) throw this.#away('a message was lost on its way');
       if (taken > whole && message.seq !== sequenceOf(place) + 1) {
         const arrived = messages.getReceived();
         if (place === null) first = await this.#oldest();
-        else await this.#checkKept(place);
-        whole = arrived;
+        const isAlone = place !== null && (await this.#checkBetween(place, wasQuiet ? message : null));
+        whole = isAlone ? taken : arrived;
       }
+      isCaughtUp = pending === 0;
       if (message.seq >= first) {
         place = cursorOf(message, message.headers?.get(MSG_ID));
         const value = this.#valueOf(message);
@@ -158,10 +163,34 @@ export class NatsBroker<T> implements Broker<T> {
   }
 
   async #checkKept(place: string): Promise<void> {
+    if (!this.#isAt(place, await this.#storedAt(place))) throw new CursorLost(await this.head());
+  }
+
+  /**
+   * Checks that nothing between a place and the message that has come next is gone. Returns whether that message alone shows it.
+   *
+   * @param next the message, if a quiet time was before it
+   */
+  async #checkBetween(place: string, next: JsMsg | null): Promise<boolean> {
+    const stored = await this.#storedAt(place);
+    if (this.#isAt(place, stored)) return false;
+    if (stored === null && next !== null && keptAll(await this.#info(), next)) return true;
+    throw new CursorLost(await this.head());
+  }
+
+  async #storedAt(place: string): Promise<StoredMsg | null> {
     const { streams } = await this.#jsm();
     const seq = sequenceOf(place);
-    const kept = seq > 0 ? await this.#link.ask(() => streams.getMessage(this.stream, { seq })) : null;
-    if (kept?.subject !== this.subject || storedCursor(kept) !== place) throw new CursorLost(await this.head());
+    return seq > 0 ? this.#link.ask(() => streams.getMessage(this.stream, { seq })) : null;
+  }
+
+  #isAt(place: string, stored: StoredMsg | null): boolean {
+    return stored?.subject === this.subject && storedCursor(stored) === place;
+  }
+
+  async #info(): Promise<StreamInfo> {
+    const { streams } = await this.#jsm();
+    return this.#link.ask(() => streams.info(this.stream));
   }
 
   #valueOf(message: JsMsg): T | undefined {

@@ -1,5 +1,6 @@
 import { defer, finalize, firstValueFrom, Observable, share, timer } from 'rxjs';
 import { log as writeLog } from '../logger.js';
+import { optionError } from '../wire/check.js';
 import type { BrokerError } from './broker-error.js';
 import { CursorLost } from './cursor-lost.js';
 import { toJson } from './json-value.js';
@@ -63,6 +64,7 @@ export class BrokerLog<T> implements Log<T, string> {
 
   async publish(value: T, options: PublishOptions = {}): Promise<string> {
     const json = toJson(value);
+    checkKey(options.key);
     try {
       return await this.broker.publish(json, options);
     } catch (error) {
@@ -114,6 +116,12 @@ export class BrokerLog<T> implements Log<T, string> {
       }),
     );
   }
+}
+
+/** A broker may carry a key in a header. @throws TypeError */
+function checkKey(key: unknown): void {
+  if (key === undefined || (typeof key === 'string' && /^\S([^\r\n]*\S)?$/.test(key))) return;
+  throw optionError('key', 'a text of one line without spaces at its ends', key);
 }
 
 /** Reads on from the last message wherever the broker was away. */

@@ -105,16 +105,19 @@ export class Following<R> extends Observable<R> implements Followed<R> {
 
   [Symbol.asyncIterator](): AsyncIterator<R, undefined> {
     const reader = this.#read();
-    const left = (): Promise<IteratorReturnResult<undefined>> => {
-      reader.stop();
-      return Promise.resolve({ done: true, value: undefined });
-    };
+    const end: IteratorReturnResult<undefined> = { done: true, value: undefined };
+    let endPull: (result: typeof end) => void = () => undefined;
     return {
       next: () =>
         new Promise((resolve, reject) => {
+          endPull = resolve;
           reader.pull({ resolve, reject });
         }),
-      return: left,
+      return: () => {
+        reader.stop();
+        endPull(end);
+        return Promise.resolve(end);
+      },
     };
   }
 }
