@@ -1,4 +1,4 @@
-import type { Marble } from '../model/marble.js';
+import type { Kind, Marble } from '../model/marble.js';
 import type { Theme } from './theme.js';
 
 /** The distance of a marble's centre from the line of its lane. */
@@ -16,7 +16,7 @@ const FADED = 0.16;
 export function drawMarble(context: CanvasRenderingContext2D, theme: Theme, marble: Marble, x: number, y: number, isAbove: boolean): void {
   context.globalAlpha = marble.matches ? 1 : FADED;
   const side = isAbove ? -1 : 1;
-  drawShape(context, theme, marble, x, y + side * SIDE);
+  MARKS[marble.kind](context, theme, marble, x, y + side * SIDE);
   if (marble.ends) drawBar(context, theme, x + barOffset(marble), y, side);
   context.globalAlpha = 1;
 }
@@ -28,44 +28,33 @@ export function radiusOf({ kind, bytes }: Marble): number {
   return Math.min(RADIUS, SMALL_RADIUS + Math.log10(Math.max(1, bytes / 50)));
 }
 
-function drawShape(context: CanvasRenderingContext2D, theme: Theme, marble: Marble, x: number, y: number): void {
-  switch (marble.kind) {
-    case 'end':
-      return;
-    case 'reset':
-      drawCross(context, theme.reset, x, y);
-      return;
-    case 'open':
-      drawDisc(context, theme.open, x, y, OPEN_RADIUS);
-      return;
-    case 'fragment':
-      drawDisc(context, theme.fragment, x, y, FRAGMENT_RADIUS);
-      return;
-    case 'ping':
-    case 'pong':
-      drawDisc(context, theme.ping, x, y, FRAGMENT_RADIUS);
-      return;
-    case 'goaway':
-      drawDisc(context, theme.wall, x, y, SMALL_RADIUS);
-      return;
-    case 'data':
-      drawDisc(context, theme.data, x, y, radiusOf(marble));
-      return;
-    case 'unknown':
-      drawDisc(context, theme.tick, x, y, SMALL_RADIUS);
-  }
+type Draw = (context: CanvasRenderingContext2D, theme: Theme, marble: Marble, x: number, y: number) => void;
+
+/** The mark of each kind of frame. The end alone has its bar, and no mark. */
+const MARKS: Readonly<Record<Kind, Draw>> = {
+  open: disc('open', () => OPEN_RADIUS),
+  data: disc('data', radiusOf),
+  fragment: disc('fragment', () => FRAGMENT_RADIUS),
+  end: () => undefined,
+  reset: drawCross,
+  ping: disc('ping', () => FRAGMENT_RADIUS),
+  pong: disc('ping', () => FRAGMENT_RADIUS),
+  goaway: disc('wall', () => SMALL_RADIUS),
+  unknown: disc('tick', () => SMALL_RADIUS),
+};
+
+function disc(colour: keyof Theme, radius: (marble: Marble) => number): Draw {
+  return (context, theme, marble, x, y) => {
+    context.fillStyle = theme[colour];
+    context.beginPath();
+    context.arc(x, y, radius(marble), 0, FULL_CIRCLE);
+    context.fill();
+  };
 }
 
-function drawDisc(context: CanvasRenderingContext2D, colour: string, x: number, y: number, radius: number): void {
-  context.fillStyle = colour;
-  context.beginPath();
-  context.arc(x, y, radius, 0, FULL_CIRCLE);
-  context.fill();
-}
-
-function drawCross(context: CanvasRenderingContext2D, colour: string, x: number, y: number): void {
+function drawCross(context: CanvasRenderingContext2D, theme: Theme, _marble: Marble, x: number, y: number): void {
   const arm = SMALL_RADIUS + 0.6;
-  context.strokeStyle = colour;
+  context.strokeStyle = theme.reset;
   context.lineWidth = 2;
   context.lineCap = 'round';
   context.beginPath();
