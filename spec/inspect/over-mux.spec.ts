@@ -87,6 +87,17 @@ describe('an inspector over rxmux', () => {
     await pair.dialer.close();
   });
 
+  it('A long history comes in several batches, whole and in its order', async () => {
+    const app = createPair({ acceptor: { onStream: (_, stream) => stream.reply('fine') } });
+    const inspection = inspect(app.acceptor);
+    const viewer = createPair({ acceptor: { onStream: answerInspector(inspection, { verify: () => true, maxWaitingLines: 40 }) } });
+    pairs.push(app, viewer);
+    for (let n = 0; n < 60; n++) await app.dialer.request(n);
+    const batches = await firstValueFrom(inspectorFeed(viewer.dialer)(NEVER).pipe(take(3), toArray()));
+    expect(batches.map(({ lines }) => lines.length)).toEqual([40, 40, 40]);
+    expect(batches.flatMap(({ lines }) => lines).map(({ t }) => t)).toEqual(inspection.lines.map(({ t }) => t));
+  });
+
   it('A slow viewer gets a part of the lines, and the count of the others', async () => {
     const { app, viewer } = watched(undefined, 50);
     const stream = viewer.dialer.open<InspectorBatch, boolean>(['rxmux.inspect'], { timeoutMs: 0 });

@@ -142,13 +142,19 @@ class Viewer {
       while (this.#waiting !== null) {
         const batch = this.#waiting;
         this.#waiting = null;
-        await this.stream.send(toWire(batch));
+        for (const part of partsOf(batch, this.maxWaitingLines)) await this.stream.send(toWire(part));
       }
     } catch (error) {
       if (this.stream.cause === null) log('warn', 'an inspector could not be sent a batch', error);
     }
     this.#isSending = false;
   }
+}
+
+/** Cuts a batch, because a long history as one payload could be over the viewer's limit. */
+function* partsOf({ lines, dropped, ...batch }: InspectorBatch, most: number): IterableIterator<InspectorBatch> {
+  yield { ...batch, lines: lines.slice(0, most), dropped };
+  for (let at = most; at < lines.length; at += most) yield { ...batch, lines: lines.slice(at, at + most), dropped: 0 };
 }
 
 function joined(one: InspectorBatch, next: InspectorBatch, most: number): InspectorBatch {
