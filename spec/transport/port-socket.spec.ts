@@ -121,10 +121,26 @@ describe('the handshake', () => {
   it.each([
     ['port', {}, undefined, 'port: expected a MessagePort, got an object'],
     ['port', null, undefined, 'port: expected a MessagePort, got null'],
+    [
+      'port',
+      { postMessage: () => undefined, terminate: () => undefined },
+      undefined,
+      'port: expected a MessagePort, got a worker or window: pass it one end of a MessageChannel',
+    ],
     ['protocol', new LonePort(), 1, 'protocol: expected a string, got 1'],
   ])('`portSocket` throws for a wrong %s', (_name, port, protocol, message) => {
     expect(() => portSocket(port as PortLike, protocol as unknown as string)).toThrow(new TypeError(message));
   });
+});
+
+it('A port has one socket, also after that socket has closed: another dial needs another port', () => {
+  const port = new LonePort();
+  const socket = portSocket(port);
+  const another = new TypeError('port: expected a fresh port for each socket, got one of another socket');
+  expect(() => portSocket(port)).toThrow(another);
+  socket.close();
+  expect(port.isClosed).toBe(true);
+  expect(() => portSocket(port)).toThrow(another);
 });
 
 describe('the end', () => {

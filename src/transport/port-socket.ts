@@ -31,7 +31,7 @@ type Item = Exclude<Control, readonly ['read', number]> | readonly ['message', d
  * socket with 1006. Where the platform has no such event, keepalive notices: within 30 s by default.
  *
  * @param protocol what the dialer offers, as `connect` passes it. Default: this end accepts
- * @throws TypeError for a value that is no MessagePort
+ * @throws TypeError for a value that is no MessagePort, and for a port that has had a socket: another dial needs another port
  *
  * @example
  * ```ts
@@ -43,10 +43,18 @@ type Item = Exclude<Control, readonly ['read', number]> | readonly ['message', d
  * ```
  */
 export function portSocket(port: PortLike, protocol?: string): SocketLike {
-  if (typeof (port as Partial<PortLike> | null | undefined)?.postMessage !== 'function') throw optionError('port', 'a MessagePort', port);
+  const { postMessage, start } = (port ?? {}) as Partial<PortLike>;
+  if (typeof postMessage !== 'function') throw optionError('port', 'a MessagePort', port);
+  if (typeof start !== 'function')
+    throw new TypeError('port: expected a MessagePort, got a worker or window: pass it one end of a MessageChannel');
   if (protocol !== undefined && typeof protocol !== 'string') throw optionError('protocol', 'a string', protocol);
+  if (used.has(port)) throw new TypeError('port: expected a fresh port for each socket, got one of another socket');
+  used.add(port);
   return new PortSocket(port, protocol ?? null);
 }
+
+/** Ports that have a socket, or had one that has closed them. */
+const used = new WeakSet<PortLike>();
 
 class PortSocket extends SocketEvents implements SocketLike {
   /** Written by the interface of sockets; a port carries nothing else. */
