@@ -5,7 +5,7 @@ import type { BulkPacing } from './bulk-pacing.js';
  * The most streams in a row that {@link Pulls.many} asks without an answer. An async source answers some microtasks later, and is then asked
  * again. Few such sources use up the share of a turn. The values of more sources would have to wait for the next turn.
  */
-const MOST_UNANSWERED = 64;
+const MOST_UNANSWERED = 16;
 
 /** Asks streams that wait until the socket takes more for their next frame. Waiting streams take turns. */
 export class Pulls {
