@@ -1,15 +1,23 @@
-// Prepares a release: `npm run release -- --dry-run` checks everything, and publishes nothing. Without `--dry-run` it tags the commit
-// too. A workflow of the repository's host publishes the tag with `npm publish --provenance`, because only a workflow can sign it.
+// Prepares a release. `npm run release -- --dry-run` checks everything. Without `--dry-run` it tags the commit too. It publishes nothing: the
+// pushed tag starts .github/workflows/release.yml, because only a workflow can sign where a package was built.
+// `--registry URL` rehearses a release with another registry (spec/package/release.js).
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 
 const root = join(import.meta.dirname, '..');
-const isDry = process.argv.includes('--dry-run');
-const { version, repository } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-const inspector = JSON.parse(readFileSync(join(root, 'examples/inspector/package.json'), 'utf8'));
+const { values: options } = parseArgs({ options: { 'dry-run': { type: 'boolean', default: false }, registry: { type: 'string' } } });
+const isDry = options['dry-run'];
+const registry = options.registry === undefined ? [] : ['--registry', options.registry];
+const { name, version, repository } = JSON.parse(read('package.json'));
+const inspector = JSON.parse(read('examples/inspector/package.json'));
 const tag = `v${version}`;
+
+function read(file) {
+  return readFileSync(join(root, file), 'utf8');
+}
 
 function output(command, ...args) {
   const { status, stdout } = spawnSync(command, args, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
@@ -23,16 +31,33 @@ function run(command, ...args) {
   assert.equal(status, 0, `expected ${command} ${args.join(' ')} to succeed, got ${status}`);
 }
 
+/** The registry answers E404 for a version that it does not have. */
+function isPublished() {
+  const { status, stdout } = spawnSync('npm', ['view', `${name}@${version}`, 'version', '--json', ...registry], {
+    cwd: root,
+    encoding: 'utf8',
+  });
+  if (status === 0) return stdout.trim() !== '';
+  assert.equal(JSON.parse(stdout).error?.code, 'E404', `expected the registry to answer, got ${stdout}`);
+  return false;
+}
+
 /** Finds faults that a person has to mend before a release. */
 function faults() {
-  const heading = readFileSync(join(root, 'CHANGELOG.md'), 'utf8').match(/^## \[(.+?)\] - (.+)$/m);
+  const heading = read('CHANGELOG.md').match(/^## \[(.+?)\] - (.+)$/m);
   return [
-    [output('git', 'status', '--porcelain') === '', 'expected a clean work tree, got changes'],
-    [output('git', 'tag', '--list', tag) === '', `expected no tag ${tag} yet`],
+    [output('git', 'status', '--porcelain') === '', 'expected a clean work tree, got changes: commit them'],
+    [output('git', 'branch', '--remotes', '--contains', 'HEAD') !== '', 'expected the remote to have this commit: push it'],
+    [output('git', 'tag', '--list', tag) === '', `expected no tag ${tag} yet: set the next version with npm version --no-git-tag-version`],
+    [!isPublished(), `expected ${name}@${version} not to be published yet: set the next version`],
     [heading?.[1] === version, `expected CHANGELOG.md to begin with ${version}, got ${heading?.[1]}`],
     [/^\d{4}-\d\d-\d\d$/.test(heading?.[2] ?? ''), `expected a date for ${version} in CHANGELOG.md, got ${heading?.[2]}`],
     [inspector.version === version, `expected examples/inspector to have the version ${version}, got ${inspector.version}`],
-    [repository !== undefined, 'expected `repository` in package.json: provenance and the links of README.md need it'],
+    [!read('README.md').includes('not published yet'), 'expected README.md not to say "not published yet": mend its status'],
+    [
+      repository !== undefined && inspector.repository !== undefined,
+      'expected the address of the repository in both packages, which the registry compares with the workflow: npm pkg set repository.type=git repository.url=git+https://HOST/OWNER/NAME.git, here and in examples/inspector',
+    ],
   ].flatMap(([holds, fault]) => (holds ? [] : [fault]));
 }
 
@@ -45,11 +70,11 @@ run('node', 'scripts/size.js');
 run('node', 'scripts/api.js');
 run('node', 'scripts/packed.js');
 run('npm', 'run', 'test:package');
-run('npm', 'publish', '--dry-run', '--ignore-scripts', '--provenance');
+run('npm', 'publish', '--dry-run', '--ignore-scripts', '--provenance', ...registry);
 // The page of the inspector is a package of its own, and would take a third of this one.
 run('npm', 'run', 'build:inspector');
-run('npm', 'publish', './examples/inspector', '--dry-run', '--ignore-scripts', '--provenance');
+run('npm', 'publish', './examples/inspector', '--dry-run', '--ignore-scripts', '--provenance', ...registry);
 
 if (found.length > 0) process.exit(1);
 if (!isDry) run('git', 'tag', '--annotate', tag, '--message', tag);
-console.log(`\n${tag} is ready${isDry ? '' : ': push the tag'}`);
+console.log(`\n${tag} is ready${isDry ? '' : `: git push origin ${tag}`}`);
