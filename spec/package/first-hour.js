@@ -5,22 +5,15 @@ import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { performance } from 'node:perf_hooks';
 import { build } from 'esbuild';
 import { linesOf, PATIENCE_MS, startServer } from './example-server.js';
+import { lap } from './lap.js';
 import { check, launchChromium, repository, run } from './packed.js';
 
 /** The files of the page. The first line of each block names its file. */
 function filesOfTheHour() {
   const page = readFileSync(join(repository, 'docs/first-hour.md'), 'utf8');
   return [...page.matchAll(/```tsx?\n(\/\/ ([\w.]+)\n[^]*?)```/g)].map(([, text, name]) => ({ name, text }));
-}
-
-/** Prints how long a step took. A machine that does other things takes longer, so no time is a failure. */
-async function lap(title, step) {
-  const began = performance.now();
-  await step();
-  console.log(`${((performance.now() - began) / 1_000).toFixed(1).padStart(7)} s  ${title}`);
 }
 
 /** Bundles a program for a page, which calls the server on its port, and opens the page. */

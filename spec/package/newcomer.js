@@ -1,13 +1,14 @@
 // The way of a newcomer with the packed package: the quick start of the README, word for word in a fresh folder. Then two versions of a
-// contract, each in a package: old and new peers call each other. Node 22.18 or later runs the TypeScript of the quick start.
+// contract, each in a package: old and new peers call each other. Then the first change of a contributor. Node 22.18 or later runs the TypeScript of the quick start.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { performance } from 'node:perf_hooks';
 import { startServer } from './example-server.js';
+import { firstChange } from './first-change.js';
 import { firstHour } from './first-hour.js';
+import { lap } from './lap.js';
 import { check, consumers, emptyFolder, install, pack, project, removeAll, repository, run, tarball } from './packed.js';
 
 const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc');
@@ -25,9 +26,14 @@ function promised(program) {
 }
 
 async function checkQuickStart() {
-  const began = performance.now();
   const directory = emptyFolder('newcomer');
   const files = quickStart();
+  await lap('Node, from an empty folder', () => runQuickStart(directory, files));
+  await firstHour(directory);
+  checkTypes(directory, files.get('client.ts'));
+}
+
+async function runQuickStart(directory, files) {
   assert.deepEqual([...files.keys()], ['api.ts', 'server.ts', 'client.ts', 'page.ts']);
   for (const [name, text] of files) writeFileSync(join(directory, name), text);
   run(directory, 'npm', 'init', '--yes');
@@ -42,9 +48,6 @@ async function checkQuickStart() {
   } finally {
     await server.kill();
   }
-  console.log(`${((performance.now() - began) / 1_000).toFixed(1).padStart(7)} s  Node, from an empty folder`);
-  await firstHour(directory);
-  checkTypes(directory, files.get('client.ts'));
 }
 
 function checkTypes(directory, program) {
@@ -85,6 +88,7 @@ async function checkVersions() {
 try {
   await checkQuickStart();
   await checkVersions();
+  await firstChange();
 } finally {
   removeAll();
 }
