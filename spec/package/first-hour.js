@@ -1,4 +1,4 @@
-// The rest of a newcomer's first hour, after the quick start: a page, React, a test and a deploy, word for word from docs/first-hour.md.
+// The rest of a newcomer's first hour, after the quick start: a page, React, Angular, a test and a deploy, word for word from docs/first-hour.md.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,17 +10,20 @@ import { linesOf, PATIENCE_MS, startServer } from './example-server.js';
 import { lap } from './lap.js';
 import { check, launchChromium, repository, run } from './packed.js';
 
+const ANGULAR = ['core', 'common', 'compiler', 'platform-browser'].map((name) => `@angular/${name}`);
+
 /** The files of the page. The first line of each block names its file. */
 function filesOfTheHour() {
   const page = readFileSync(join(repository, 'docs/first-hour.md'), 'utf8');
-  return [...page.matchAll(/```tsx?\n(\/\/ ([\w.]+)\n[^]*?)```/g)].map(([, text, name]) => ({ name, text }));
+  return [...page.matchAll(/```(?:tsx?|typescript)\n(\/\/ ([\w.]+)\n[^]*?)```/g)].map(([, text, name]) => ({ name, text }));
 }
 
 /** Bundles a program for a page, which calls the server on its port, and opens the page. */
 async function open(browser, directory, program, port) {
   const text = readFileSync(join(directory, program), 'utf8').replace('8080', String(port));
   const stdin = { contents: text, resolveDir: directory, loader: 'tsx' };
-  const { outputFiles } = await build({ stdin, bundle: true, write: false, format: 'esm', jsx: 'automatic', logLevel: 'error' });
+  const tsconfigRaw = { compilerOptions: { experimentalDecorators: true, jsx: 'react-jsx' } };
+  const { outputFiles } = await build({ stdin, bundle: true, write: false, format: 'esm', tsconfigRaw, logLevel: 'error' });
   const files = createServer(({ url }, response) => {
     if (url === '/page.js') response.setHeader('Content-Type', 'text/javascript').end(outputFiles[0].contents);
     else response.setHeader('Content-Type', 'text/html').end('<!doctype html><body><script type="module" src="/page.js"></script>');
@@ -74,6 +77,10 @@ export async function firstHour(directory) {
     await lap('React', async () => {
       run(directory, 'npm', 'install', '--loglevel=error', 'react', 'react-dom');
       await showsNumber(browser, directory, 'react.tsx', server.port, "Number(document.querySelector('output')?.textContent) > 0");
+    });
+    await lap('Angular', async () => {
+      run(directory, 'npm', 'install', '--loglevel=error', ...ANGULAR);
+      await showsNumber(browser, directory, 'angular.ts', server.port, "Number(document.querySelector('output')?.textContent) > 0");
     });
     await lap('a test', () => {
       run(directory, process.execPath, '--test', 'square.test.ts');
