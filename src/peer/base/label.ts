@@ -14,12 +14,12 @@ const MAX_LENGTH = 100;
  * defaultLabel({ op: 'sum', of: [1, 2] });   // 'sum'
  * ```
  */
-export const defaultLabel: Label = (payload) => {
+export function defaultLabel(payload: unknown): string {
   if (typeof payload !== 'object' || payload === null) return '';
   const named = payload as Readonly<Record<string, unknown>>;
   const name = Array.isArray(payload) ? (payload[0] as unknown) : KEYS.map((key) => named[key]).find(isText);
   return isText(name) ? name : '';
-};
+}
 
 /** Calls a label function, which may be the user's: what is no text, or fails, is an empty text. Long texts are cut to 100 characters. */
 export function labelled(label: Label, payload: unknown): string {
