@@ -1,4 +1,4 @@
-import { EventEmitter } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
@@ -80,6 +80,26 @@ describe('one port', () => {
 });
 
 describe('deploy', () => {
+  it('`serveReady` answers the probe with 200, and with 503 while the last call goes on', async () => {
+    const answer = new Subject<string>();
+    const { http, drain } = page.serveReady((_, stream) => stream.sendAll(answer));
+    http.listen(0, '127.0.0.1');
+    const { port } = (await once(http, 'listening').then(() => http.address())) as AddressInfo;
+    const probe = async (): Promise<number> => (await fetch(`http://127.0.0.1:${port}/ready`, { headers: { connection: 'close' } })).status;
+    const peer = connect(`ws://127.0.0.1:${port}/mux`);
+    const asked = peer.open(null);
+    const value = firstValueFrom(asked);
+    await peer.ping();
+    expect(await probe()).toBe(200);
+    const drained = drain();
+    expect(await probe()).toBe(503);
+    answer.next('done');
+    answer.complete();
+    expect(await value).toBe('done');
+    await drained;
+    expect(http.listening).toBe(false);
+  });
+
   it.each(['SIGTERM', 'SIGINT'])(
     '`closeOnSignal` closes the server at the first %s with a drain of 20 s, and ignores a second signal',
     async (signal) => {

@@ -50,6 +50,7 @@ describe('exports', () => {
       joinPages: true,
       serveTab: true,
       leavePort: true,
+      serveReady: true,
       limitEach: true,
       useStream: true,
     };

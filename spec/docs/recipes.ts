@@ -1,4 +1,5 @@
 import type { EventEmitter } from 'node:events';
+import * as http from 'node:http';
 import type { Server } from 'node:http';
 import { runInThisContext } from 'node:vm';
 import * as rxjs from 'rxjs';
@@ -63,6 +64,7 @@ export interface Recipes {
   book: (peer: Peer, seat: string) => Promise<string>;
   metricsOf: (server: MuxServer) => string;
   joinPages: (http: Server, handler: StreamHandler, most: number) => MuxServer;
+  serveReady: (handler: StreamHandler) => { http: Server; drain: () => Promise<void> };
   serveTab: (port: PortLike, server: Peer) => Peer;
   limitEach: (limiter: limiter.RateLimiterAbstract, userOf: (call: Call) => string) => Around;
   leavePort: (http: Server, mux: MuxServer) => Promise<void>;
@@ -73,6 +75,7 @@ export interface Recipes {
 const MODULES: Readonly<Record<string, object>> = {
   rxjs,
   rxmux,
+  'node:http': http,
   'rxmux/node': node,
   'rxmux/port': port,
   'rxmux/contract': contract,
