@@ -1,14 +1,17 @@
-// `npm run docs:shots` takes pictures of pages of the built site in Chromium, on a phone and on a desktop, into dist/shots. It fails on a
-// page that reports an error, and on one that is wider than a phone.
-import { mkdirSync } from 'node:fs';
+// `npm run docs:shots` looks at the built site in Chromium. It takes pictures of five pages and of the playground, on a phone and on a desktop,
+// in light and in dark, into dist/shots. It fails on an error of a page, on a page that is wider than a phone, and on a violation that axe finds.
+import { mkdirSync, readdirSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 import { serve } from 'vitepress';
 
-const PAGES = { home: '/', start: '/start', concepts: '/guide/concepts', error: '/errors/REFUSED', api: '/api/rxmux/classes/Peer' };
-const SIZES = { desktop: { width: 1280, height: 900 }, phone: { width: 390, height: 844 } };
+const SHOT = { home: '/', start: '/start', concepts: '/guide/concepts', error: '/errors/REFUSED', api: '/api/rxmux/classes/Peer' };
+const SIZES = { desktop: { width: 1280, height: 900 }, phone: { width: 360, height: 780 } };
 const PORT = 4173;
 
+const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+const site = join(import.meta.dirname, '../../dist/site');
 const out = join(import.meta.dirname, '../../dist/shots');
 mkdirSync(out, { recursive: true });
 const { server } = await serve({ root: import.meta.dirname, port: PORT });
@@ -16,28 +19,62 @@ const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? 
 try {
   for (const [size, viewport] of Object.entries(SIZES))
     for (const colorScheme of ['light', 'dark'])
-      for (const [name, path] of Object.entries(PAGES)) await shoot(name, path, size, viewport, colorScheme);
+      for (const [name, path] of Object.entries(SHOT)) await shoot(name, path, size, viewport, colorScheme);
+  await measureAll();
 } finally {
   await browser.close();
   server.close();
 }
 
+function fail(what) {
+  console.error(what);
+  process.exitCode = 1;
+}
+
 async function shoot(name, path, size, viewport, colorScheme) {
-  const page = await browser.newPage({ viewport, colorScheme });
-  const fail = (what) => {
-    console.error(`${path} (${size}, ${colorScheme}): ${what}`);
-    process.exitCode = 1;
-  };
-  page.on('pageerror', (error) => fail(error.message));
-  page.on('response', (response) => {
-    if (response.status() >= 400) fail(`${response.status()} ${response.url()}`);
-  });
-  await page.goto(`http://localhost:${PORT}${path}`, { waitUntil: 'networkidle' });
-  const excess = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
-  if (excess > 0) fail(`${excess} pixels too wide`);
+  const title = `${path} (${size}, ${colorScheme})`;
+  const page = await open(path, title, { viewport, colorScheme });
   await page.screenshot({ path: join(out, `${name}-${size}-${colorScheme}.png`) });
+  // The sizes have the same colours, so one of them shows the dark ones.
+  if (size === 'desktop' || colorScheme === 'light') await checkAccess(page, title);
   if (name === 'home') await playAndShoot(page, `playground-${size}-${colorScheme}.png`);
   await page.close();
+}
+
+async function open(path, title, options) {
+  const page = await browser.newPage(options);
+  page.on('pageerror', (error) => fail(`${title}: ${error.message}`));
+  page.on('response', (response) => {
+    if (response.status() >= 400) fail(`${title}: ${response.status()} ${response.url()}`);
+  });
+  await show(page, path);
+  return page;
+}
+
+async function show(page, path, waitUntil = 'networkidle') {
+  await page.goto(`http://localhost:${PORT}${path}`, { waitUntil });
+  const excess = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
+  if (excess > 0) fail(`${path}: ${excess} pixels wider than ${page.viewportSize().width}`);
+}
+
+/** The rules of WCAG 2.2, A and AA, contrast among them. VitePress names its search button without the key that stands on it. */
+async function checkAccess(page, title) {
+  await page.addScriptTag({ path: axe });
+  const { violations } = await page.evaluate(
+    `axe.run({ exclude: ['.DocSearch-Button'] }, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] })`,
+  );
+  for (const { id, help, nodes } of violations)
+    fail(`${title}: ${id}: ${help}\n${nodes.map(({ html, failureSummary }) => `  ${html}\n  ${failureSummary}`).join('\n')}`);
+}
+
+/** Every page that a person wrote, as wide as a phone. */
+async function measureAll() {
+  const page = await open('/', 'every page (phone)', { viewport: SIZES.phone });
+  const paths = readdirSync(site, { recursive: true })
+    .filter((file) => file.endsWith('.html') && !file.startsWith('api') && file !== '404.html')
+    .map((file) => `/${file.replace(/(index)?\.html$/, '')}`);
+  for (const path of paths) await show(page, path, 'load');
+  console.log(`${paths.length} pages fit ${SIZES.phone.width} pixels, or are named above`);
 }
 
 /** Does what the page invites to, until the client has reconnected after the goaway. */
