@@ -49,45 +49,13 @@ describe('schemas that need time', () => {
   });
 });
 
-describe('replies without a value', () => {
-  it.each([
-    { does: 'no value', reply: z.void(), returns: undefined, gets: undefined },
-    { does: 'an optional value', reply: z.string().optional(), returns: undefined, gets: undefined },
-    { does: 'a default', reply: z.string().default('none'), returns: undefined, gets: 'none' },
-    { does: 'null', reply: z.null(), returns: null, gets: null },
-    { does: 'null or nothing', reply: z.number().nullish(), returns: undefined, gets: null },
-    { does: 'no value, later', reply: z.void().refine(() => Promise.resolve(true)), returns: undefined, gets: undefined },
-  ])('A caller that checks takes a reply of $does', async ({ reply, returns, gets }) => {
-    const api = contract({ one: request({ reply }), all: upload({ input: z.number(), reply }) });
-    const { calls } = createPair(api, { one: () => returns as never, all: () => returns as never }, { validate: true });
-    expect(await calls.one.promise()).toBe(gets);
-    expect(await lastValueFrom(calls.one())).toBe(gets);
-    expect(await calls.all.promise(undefined, [1])).toBe(gets);
-  });
-
-  it('A caller that checks misses a reply that its schema needs', async () => {
-    const { calls } = createPair(contract({ one: request({ reply: z.string() }) }), { one: () => null as never }, { validate: true });
-    await expect(calls.one.promise()).rejects.toMatchObject({ payload: { name: 'INVALID', data: [{ path: [] }] } });
-  });
-});
-
 describe('issues', () => {
   it('An error lists a hundred issues of a value with thousands', async () => {
     const { dialer } = createPair(contract({ all: request({ payload: z.array(z.number()) }) }), { all: () => undefined });
     const failed = await dialer.request(['all', Array.from({ length: 50_000 }, () => 'x')]).catch((error: unknown) => error);
-    const message = /^the payload of 'all' is invalid \(the first 100 of 50000 issues\): 0: Invalid input/;
+    const message = /^the payload of 'all' is invalid: 0: Invalid input/;
     expect(failed).toMatchObject({ message: expect.stringMatching(message), payload: { name: 'INVALID' } });
     expect(failed).toHaveProperty('payload.data.length', 100);
-  });
-
-  it('An error shortens a message that repeats the value, and a key', async () => {
-    const long = 'x'.repeat(100_000);
-    const repeats: StandardSchemaV1 = {
-      '~standard': { version: 1, vendor: 'spec', validate: () => ({ issues: [{ message: long, path: [long] }] }) },
-    };
-    const { dialer } = createPair(contract({ one: request({ payload: repeats }) }), { one: () => undefined });
-    const shortened = `${'x'.repeat(1_000)}…`;
-    await expect(dialer.request(['one'])).rejects.toMatchObject({ payload: { data: [{ message: shortened, path: [shortened] }] } });
   });
 
   it('An issue of arktype about the value itself has an empty path', async () => {

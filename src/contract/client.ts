@@ -4,15 +4,12 @@ import { checkPeer } from '../peer/check-peer.js';
 import type { InputOptions, OpenOptions } from '../peer/calls/call-options.js';
 import type { Peer } from '../peer/peer.js';
 import type { Input } from '../peer/stream/input.js';
-import { checkBoolean, checkObject } from '../wire/check.js';
 import type { MetadataInput } from '../wire/frame.js';
-import { readObject } from '../wire/options.js';
-import type { Options } from '../wire/options.js';
 import { opening, TIMEOUT_HEADER } from './convention.js';
 import { isProcedure } from './contract.js';
 import type { Contract } from './contract.js';
 import type { ChannelProcedure, Procedure, Received, RequestProcedure, Sent, StreamProcedure, UploadProcedure } from './procedure.js';
-import { checkBy, checkEach, checkReplyBy } from './validate.js';
+import { checkBy, checkEach } from './validate.js';
 
 /** Makes requests. The call itself is a cold Observable: each subscription asks anew, and unsubscribing cancels. */
 export interface RequestCall<Payload, Reply> {
@@ -63,8 +60,6 @@ export interface ClientOptions<Validated extends boolean = boolean> {
   readonly validate?: Validated | undefined;
 }
 
-const CLIENT_OPTIONS: Options<ClientOptions, { validate: boolean }> = { validate: [checkBoolean, false] };
-
 /**
  * Makes a function for each procedure of a contract. Each takes the payload, the input of uploads and channels, and the options of a
  * call: `timeoutMs`, `signal`, `retry`, `headers`, `onOpen`, `overflow`. A `timeoutMs` travels with the call, so the answer can see it in
@@ -72,7 +67,7 @@ const CLIENT_OPTIONS: Options<ClientOptions, { validate: boolean }> = { validate
  *
  * Catch declared errors with {@link whenError}. Calls fail with the other errors of `peer.open$`, too.
  *
- * @throws TypeError for an object that is no peer or no contract, and for a wrong or unknown option
+ * @throws TypeError for an object that is no peer
  *
  * @example
  * ```ts
@@ -83,8 +78,7 @@ const CLIENT_OPTIONS: Options<ClientOptions, { validate: boolean }> = { validate
  */
 export function client<C extends Contract, V extends boolean = false>(peer: Peer, api: C, options: ClientOptions<V> = {}): Client<C, V> {
   checkPeer('client', peer, 'open$');
-  const { validate } = readObject('options', options as ClientOptions, CLIENT_OPTIONS);
-  return callsOf(peer, checkObject('client', api, 'a contract'), validate, '') as Client<C, V>;
+  return callsOf(peer, api, options.validate === true, '') as Client<C, V>;
 }
 
 function callsOf(peer: Peer, api: Contract, validate: boolean, prefix: string): unknown {
@@ -96,12 +90,10 @@ function callsOf(peer: Peer, api: Contract, validate: boolean, prefix: string): 
 }
 
 function callOf(peer: Peer, name: string, { kind, output }: Procedure, validate: boolean): unknown {
-  const checkOf = kind === 'request' || kind === 'upload' ? checkReplyBy : checkBy;
-  const check = checkOf(validate ? output : undefined, `what '${name}' sent`);
+  const check = checkBy(validate ? output : undefined, `what '${name}' sent`);
   const checked = checkEach(check);
-  const unchecked = (payload: unknown, input: Input<unknown>, options?: OpenOptions): Observable<unknown> =>
-    peer.open$(opening(name, payload), { ...timed(options), input });
-  const sending = (...call: Parameters<typeof unchecked>): Observable<unknown> => unchecked(...call).pipe(checked);
+  const sending = (payload: unknown, input: Input<unknown>, options?: OpenOptions): Observable<unknown> =>
+    peer.open$(opening(name, payload), { ...timed(options), input }).pipe(checked);
   switch (kind) {
     case 'stream':
       return (payload: unknown, options?: OpenOptions<unknown, never>) => peer.open$(opening(name, payload), timed(options)).pipe(checked);
@@ -109,7 +101,7 @@ function callOf(peer: Peer, name: string, { kind, output }: Procedure, validate:
       return sending;
     case 'upload':
       return Object.assign(sending, {
-        promise: (...call: Parameters<typeof unchecked>) => lastValueFrom(unchecked(...call), { defaultValue: null }).then(check),
+        promise: (...call: Parameters<typeof sending>) => lastValueFrom(sending(...call), { defaultValue: null }),
       });
     case 'request':
       return Object.assign(

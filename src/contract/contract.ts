@@ -1,5 +1,4 @@
 import { optionError } from '../wire/check.js';
-import { isPlainObject } from '../wire/plain-object.js';
 import type { Procedure } from './procedure.js';
 
 /** Procedures by their names. A namespace is a contract within a contract: `chat: { send }` is called `chat.send`. */
@@ -28,10 +27,9 @@ const BAD_NAME = /^(then)?$|\./;
  * ```
  */
 export function contract<C extends Contract>(api: C): C {
-  if (!isPlainObject(api)) throw optionError('contract', 'an object of procedures', api);
   for (const [name, value] of Object.entries<unknown>(api)) {
     if (BAD_NAME.test(name)) throw new TypeError(`expected a name without dots other than 'then', got '${name}'`);
-    if (!isPlainObject(value)) throw optionError(name, 'a procedure or a namespace', value);
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) throw optionError(name, 'a procedure or a namespace', value);
     if (!isProcedure(value as Procedure | Contract)) contract(value as Contract);
   }
   // A module (`import * as chat`) is a namespace too. It cannot be frozen, and does not change.

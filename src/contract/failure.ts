@@ -1,7 +1,6 @@
 import { catchError } from 'rxjs';
 import type { ObservableInput, ObservedValueOf, OperatorFunction } from 'rxjs';
 import { declaredError } from '../peer/stream/error-reset.js';
-import { isMuxError } from '../wire/any-error.js';
 import { RemoteError } from '../wire/stream-errors.js';
 import type { Procedure, Sent } from './procedure.js';
 
@@ -85,8 +84,12 @@ export function isFailure<X extends Procedure, N extends keyof ErrorsOf<X> & str
   error: unknown,
 ): error is Failure<N, ErrorData<X, N>> {
   // Not `instanceof`, because a program may load two copies of this package.
-  const payload: unknown = isMuxError(error) && error.code === 'REMOTE' ? error.payload : null;
+  const payload: unknown = isRemote(error) ? error.payload : null;
   return typeof payload === 'object' && payload !== null && 'name' in payload && payload.name === name;
+}
+
+function isRemote(error: unknown): error is RemoteError {
+  return (error as Partial<RemoteError> | null | undefined)?.code === 'REMOTE';
 }
 
 /**

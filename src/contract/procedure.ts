@@ -1,4 +1,3 @@
-import { checkObject, optionError } from '../wire/check.js';
 import type { StandardSchemaV1 } from './standard-schema.js';
 
 /** The shape of a call: how many values each side sends after the payload. */
@@ -182,34 +181,8 @@ interface Schemas {
   readonly input?: MaybeSchema;
   readonly reply?: MaybeSchema;
   readonly item?: MaybeSchema;
-  readonly errors?: MaybeSchemas;
 }
 
-/** The schemas of each kind. */
-const NAMES: Readonly<Record<Kind, readonly (keyof Schemas)[]>> = {
-  request: ['payload', 'reply', 'errors'],
-  stream: ['payload', 'item', 'errors'],
-  upload: ['payload', 'input', 'reply', 'errors'],
-  channel: ['payload', 'input', 'item', 'errors'],
-};
-
-/** Refuses what is no schema, and an unknown name: a payload without its schema would pass unchecked. */
-function declare(kind: Kind, schemas: Schemas = {}): Procedure {
-  if (isSchema(schemas)) throw new TypeError(`${kind}: expected schemas by their names, got a schema: write { payload: schema }`);
-  for (const [name, schema] of Object.entries(checkObject<object>(kind, schemas))) checkSchema(kind, name as keyof Schemas, schema);
-  const { payload, input, reply, item } = schemas;
+function declare(kind: Kind, { payload, input, reply, item }: Schemas = {}): Procedure {
   return Object.freeze({ kind, payload, input, output: reply ?? item });
-}
-
-function checkSchema(kind: Kind, name: keyof Schemas, schema: unknown): void {
-  if (!NAMES[kind].includes(name)) throw new TypeError(`${kind}: expected one of ${NAMES[kind].join(', ')}, got '${name}'`);
-  const schemas: readonly unknown[] = name === 'errors' ? Object.values(checkObject(name, schema ?? {})) : [schema];
-  const wrong = schemas.find((one) => one !== undefined && !isSchema(one));
-  if (wrong !== undefined) throw optionError(`${kind}: ${name}`, 'a Standard Schema', wrong);
-}
-
-/** Schemas of some libraries are functions. */
-function isSchema(value: unknown): value is StandardSchemaV1 {
-  if ((typeof value !== 'object' && typeof value !== 'function') || value === null || !('~standard' in value)) return false;
-  return typeof (value as StandardSchemaV1)['~standard'].validate === 'function';
 }

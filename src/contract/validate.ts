@@ -1,7 +1,6 @@
 import { concatMap, identity, of } from 'rxjs';
 import type { MonoTypeOperatorFunction } from 'rxjs';
 import { isPromise } from '../wire/cross-realm.js';
-import { oneLine } from '../wire/quoted.js';
 import { failure } from './failure.js';
 import type { Issue } from './failure.js';
 import type { SchemaIssue, SchemaResult, StandardSchemaV1 } from './standard-schema.js';
@@ -22,18 +21,6 @@ export function checkBy(schema: StandardSchemaV1 | undefined, what: string): Che
   };
 }
 
-/** As {@link checkBy}, for a reply. None arrives as `null`, so a schema that does not accept `null` checks `undefined`. */
-export function checkReplyBy(schema: StandardSchemaV1 | undefined, what: string): Check {
-  const check = checkBy(schema, what);
-  if (schema === undefined) return check;
-  const orNone = ({ issues }: SchemaResult<unknown>): unknown => check(issues ? undefined : null);
-  return (value) => {
-    if (value !== null) return check(value);
-    const ofNull = schema['~standard'].validate(null);
-    return isPromise(ofNull) ? ofNull.then(orNone) : orNone(ofNull);
-  };
-}
-
 /** Checks each value, in order. */
 export function checkEach(check: Check): MonoTypeOperatorFunction<unknown> {
   if (check === identity) return identity;
@@ -45,23 +32,16 @@ export function checkEach(check: Check): MonoTypeOperatorFunction<unknown> {
 
 /** An error lists so many issues: a small value may have a million. */
 const MOST_ISSUES = 100;
-/** The most characters of a message or a key. Both may repeat the value. */
-const MOST_CHARACTERS = 1_000;
 
 function invalid(what: string, all: readonly SchemaIssue[]): Error {
   const issues = all.slice(0, MOST_ISSUES).map(toIssue);
   const lines = issues.map(({ message, path }) => [...path, message].join(': '));
-  const more = all.length > MOST_ISSUES ? ` (the first ${MOST_ISSUES} of ${all.length} issues)` : '';
-  return failure('INVALID', shortened(`${what} is invalid${more}: ${lines.join(', ')}`), issues);
-}
-
-function shortened(text: string): string {
-  return text.length <= MOST_CHARACTERS ? text : oneLine(text, MOST_CHARACTERS);
+  return failure('INVALID', `${what} is invalid: ${lines.join(', ')}`, issues);
 }
 
 /** Keeps what the wire can carry: a schema's issues may hold the value itself, and keys that are symbols. */
 function toIssue({ message, path = [] }: SchemaIssue): Issue {
   // Not `path.map`: the paths of arktype are a class of arrays, which makes a wrong copy of an empty one.
   const keys = Array.from(path, (segment) => (typeof segment === 'object' ? segment.key : segment));
-  return { message: shortened(message), path: keys.map((key) => (typeof key === 'number' ? key : shortened(String(key)))) };
+  return { message, path: keys.map((key) => (typeof key === 'symbol' ? String(key) : key)) };
 }
