@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { describeLine, Omitted, readLine, withoutContent, writeLine } from '../../src/inspect.js';
+import { describeLine, Omitted, readLine, readLines, withoutContent, writeLine } from '../../src/inspect.js';
 import type { Line } from '../../src/inspect.js';
 import fc from '../support/fast-check.js';
 
@@ -71,5 +71,15 @@ describe('a line of a recording', () => {
 
   it('A text that is no JSON is no line of a recording', () => {
     expect(() => readLine('v=1')).toThrow(SyntaxError);
+  });
+
+  it.each([
+    ['no JSON', 'v=1', SyntaxError],
+    ['a cut line', '{"v":1,"t":3,"c', SyntaxError],
+    ['JSON of another form', '{"v":2}', TypeError],
+  ])('A wrong line of a recording is named by its number: %s', (_, wrong, type) => {
+    const text = `${writeLine(line(null))}\n\n${wrong}\n`;
+    expect(() => readLines(text)).toThrow(type);
+    expect(() => readLines(text)).toThrow(/^line 3: /);
   });
 });

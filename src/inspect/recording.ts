@@ -50,7 +50,7 @@ export function readLine(text: string): Line {
 /**
  * Reads the lines of a recording.
  *
- * @throws SyntaxError or TypeError as {@link readLine} does
+ * @throws SyntaxError or TypeError as {@link readLine} does, with the number of the line
  *
  * @example
  * ```ts
@@ -58,7 +58,16 @@ export function readLine(text: string): Line {
  * ```
  */
 export function readLines(text: string): readonly Line[] {
-  return text.split('\n').flatMap((row) => (row.trim() === '' ? [] : readLine(row)));
+  return text.split('\n').flatMap((row, index) => (row.trim() === '' ? [] : readLineAt(index + 1, row)));
+}
+
+function readLineAt(number: number, row: string): Line {
+  try {
+    return readLine(row);
+  } catch (error) {
+    const message = `line ${number}: ${(error as Error).message}`;
+    throw error instanceof SyntaxError ? new SyntaxError(message) : new TypeError(message);
+  }
 }
 
 /**

@@ -13,7 +13,6 @@ const DRIFT_MS = 0.05;
 
 /** Everything that the page shows, without the page. */
 export class Diagram {
-  readonly timeline = new Timeline();
   readonly totals = new Totals();
   readonly view = new View();
   peers: readonly InspectedPeer[] = [];
@@ -23,6 +22,8 @@ export class Diagram {
   version = 0;
   #rows = new Rows(true);
   #offset: number | null = null;
+
+  constructor(readonly timeline = new Timeline()) {}
 
   get folds(): boolean {
     return this.#rows.folds;
@@ -51,13 +52,14 @@ export class Diagram {
     this.#place();
   }
 
-  /** Adds the lines of a file, and shows all of them. */
+  /** Adds the lines of a file, and shows all of them that the timeline keeps. */
   load(lines: InspectorBatch['lines']): void {
     for (const line of lines) this.totals.add(this.timeline.add(line), line.d === '>');
     this.#place();
     this.#offset = null;
-    const [first] = lines;
-    this.view.show(first?.t ?? 0, this.timeline.newest + (this.timeline.newest - (first?.t ?? 0)) * 0.02 + 1);
+    const { newest, oldest } = this.timeline;
+    const begin = Math.max(lines[0]?.t ?? 0, oldest);
+    this.view.show(begin, newest + (newest - begin) * 0.02 + 1);
     this.version++;
   }
 

@@ -27,11 +27,13 @@ export class Timeline {
   #known = new Map<string, Lane>();
   readonly #pings = new Map<string, Marble>();
   #forgetAt = FORGETS_EVERY_MS;
+  #keptFrom = 0;
 
   constructor(private readonly bounds: Bounds = BOUNDS) {}
 
+  /** Marbles before this time are forgotten. */
   get oldest(): number {
-    return Math.max(0, this.newest - this.bounds.ageMs);
+    return Math.max(this.#keptFrom, this.newest - this.bounds.ageMs);
   }
 
   /** Adds a line. Returns its marble. */
@@ -70,8 +72,11 @@ export class Timeline {
     this.lanes = [];
     this.#known.clear();
     this.#pings.clear();
+    this.newest = 0;
     this.count = 0;
     this.forgotten = 0;
+    this.#keptFrom = 0;
+    this.#forgetAt = FORGETS_EVERY_MS;
   }
 
   #judge(marble: Marble): void {
@@ -114,7 +119,8 @@ export class Timeline {
     const surplus = this.count - this.bounds.marbles;
     if (surplus <= 0) return;
     const times = this.lanes.flatMap(({ marbles }) => marbles.map(({ t }) => t)).sort((a, b) => a - b);
-    this.forgotten += this.#forgetBefore(times[surplus] ?? Infinity);
+    this.#keptFrom = times[surplus] ?? this.newest;
+    this.forgotten += this.#forgetBefore(this.#keptFrom);
   }
 
   #forgetBefore(t: number): number {

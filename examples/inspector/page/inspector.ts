@@ -1,6 +1,6 @@
 import { BehaviorSubject } from 'rxjs';
 import type { Subscription } from 'rxjs';
-import { readLine, writeLine } from 'rxmux/inspect';
+import { readLines, writeLine } from 'rxmux/inspect';
 import type { InspectorFeed } from 'rxmux/inspect';
 import { Scene } from '../draw/scene.js';
 import { themeOf } from '../draw/theme.js';
@@ -107,7 +107,7 @@ export class Inspector {
     this.#subscription = null;
     this.clear();
     try {
-      this.diagram.load(text.split('\n').flatMap((line) => (line.trim() === '' ? [] : [readLine(line)])));
+      this.diagram.load(readLines(text));
       this.failure = '';
     } catch (error) {
       this.failure = (error as Error).message;

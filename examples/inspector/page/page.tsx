@@ -79,7 +79,11 @@ function Head({ inspector, load }: { readonly inspector: Inspector; readonly loa
             class="spoken"
             type="file"
             accept=".ndjson,.jsonl,.txt"
-            onChange={({ currentTarget }) => void load(currentTarget.files?.[0])}
+            onChange={({ currentTarget }) => {
+              void load(currentTarget.files?.[0]);
+              // Then the same file, changed meanwhile, can be chosen again.
+              currentTarget.value = '';
+            }}
           />
         </label>
         <button type="button" aria-label="Keys" onClick={() => toggleHelp(inspector)}>

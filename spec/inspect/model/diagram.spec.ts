@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { DELAY_MS, Diagram } from '../../../examples/inspector/model/diagram.js';
+import { Timeline } from '../../../examples/inspector/model/timeline.js';
 import type { InspectedPeer } from '../../../src/inspect.js';
 import { line, request } from './lines.js';
 
@@ -42,6 +43,20 @@ describe('the diagram', () => {
     diagram.load([...request(1_000, 1, 1_400), line(3_000, '>', { type: 'ping', nonce: 'a' })]);
     const end = diagram.view.endAt(diagram.now(0));
     expect([end - diagram.view.span, end >= 3_000]).toEqual([1_000, true]);
+  });
+
+  it('A file that is too long begins with the first marble that is kept', () => {
+    const diagram = new Diagram(new Timeline({ ageMs: 1_000, marbles: 10 }));
+    diagram.load([line(0, '>', { type: 'open', stream: 1 }), line(9_000, '>', { type: 'open', stream: 3 })]);
+    expect(diagram.view.endAt(0) - diagram.view.span).toBe(8_000);
+  });
+
+  it('A second file forgets the time of the first', () => {
+    const diagram = new Diagram();
+    diagram.load(request(90_000, 1, 91_000));
+    diagram.clear();
+    diagram.load(request(1_000, 1, 1_400));
+    expect(diagram.now(0)).toBe(1_400);
   });
 
   it('Rows that show nothing fold away', () => {

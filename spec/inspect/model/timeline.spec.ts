@@ -72,5 +72,6 @@ describe('what a timeline keeps', () => {
     expect(timeline.count).toBeLessThanOrEqual(11);
     expect(timeline.forgotten).toBe(30 - timeline.count);
     expect(timeline.lanes[1]?.marbles.at(-1)?.t).toBe(29);
+    expect(timeline.oldest).toBe(timeline.lanes[1]?.marbles[0]?.t);
   });
 });
