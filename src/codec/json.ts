@@ -55,7 +55,7 @@ export class JsonCodec implements Codec {
    */
   encode(frame: Frame): string {
     const { payload } = frame;
-    return envelope(frame, payload === undefined || payload === ABSENT ? null : this.encodePayload(payload), this);
+    return envelope(frame, payload === undefined || payload === ABSENT ? null : this.encodePayload(payload), quotedFragment(frame, this));
   }
 
   /**
@@ -64,7 +64,17 @@ export class JsonCodec implements Codec {
    * @throws TypeError as {@link encode} does, and for a payload that is bytes
    */
   encodeWith(frame: Frame, encodedPayload: Message): string {
-    return envelope(frame, text(encodedPayload, 'the encoded payload'), this);
+    return envelope(frame, text(encodedPayload, 'the encoded payload'), quotedFragment(frame, this));
+  }
+
+  /**
+   * Returns the text before and behind a frame's payload, or its fragment.
+   *
+   * @throws TypeError as {@link encode} does
+   */
+  encodeAround(frame: Frame): readonly [before: string, behind: string] {
+    const around = frame.fragment == null ? envelope(frame, HOLE, null) : envelope(frame, null, HOLE);
+    return around.split(HOLE) as [string, string];
   }
 
   /**
@@ -132,16 +142,13 @@ export const JSON_DIALECT: Dialect = {
 };
 
 // Writes keys in the order of `toMapping`. Joining strings here costs four fifths of stringifying the mapping, for a frame of 100 bytes.
-// The encoded payload goes in unchanged.
-function envelope(frame: Frame, payload: string | null, codec: JsonCodec): string {
+// The encoded payload and the quoted fragment go in unchanged.
+function envelope(frame: Frame, payload: string | null, fragment: string | null): string {
   let json = isFrameType(frame.type) ? `{"type":"${frame.type}"` : `{"type":${quote(frame.type)}`;
   if (frame.stream != null) json += `,"stream":${finite(frame.stream, 'stream')}`;
   if (frame.code != null) json += `,"code":${finite(frame.code, 'code')}`;
   if (frame.end === true) json += ',"end":true';
-  if (frame.fragment != null) {
-    const fragment = text(frame.fragment, 'the fragment');
-    json += `,"fragment":${isPlainTo(codec, frame) ? `"${fragment}"` : quote(fragment)}`;
-  }
+  if (fragment !== null) json += `,"fragment":${fragment}`;
   if (frame.headers != null) json += `,"headers":${metadata(frame.headers, 'headers')}`;
   if (frame.last_stream != null) json += `,"last_stream":${finite(frame.last_stream, 'last_stream')}`;
   if (frame.more === true) json += ',"more":true';
@@ -150,6 +157,15 @@ function envelope(frame: Frame, payload: string | null, codec: JsonCodec): strin
   if (frame.reason != null) json += `,"reason":${quote(frame.reason)}`;
   if (frame.trailers != null) json += `,"trailers":${metadata(frame.trailers, 'trailers')}`;
   return `${json}}`;
+}
+
+/** A character that JSON always escapes. */
+const HOLE = '\0';
+
+function quotedFragment(frame: Frame, codec: JsonCodec): string | null {
+  if (frame.fragment == null) return null;
+  const fragment = text(frame.fragment, 'the fragment');
+  return isPlainTo(codec, frame) ? `"${fragment}"` : quote(fragment);
 }
 
 function metadata(value: Readonly<Metadata>, field: string): string {

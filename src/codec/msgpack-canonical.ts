@@ -1,3 +1,4 @@
+import { hasOnlyPayload } from '../wire/frame.js';
 import type { Frame, Metadata } from '../wire/frame.js';
 import { ascii } from './ascii.js';
 import { encodeFlat, readFlat } from './msgpack-flat.js';
@@ -88,10 +89,6 @@ export function readCanonical(message: Uint8Array): CanonicalEnvelope | null {
   }
   if (message[0] !== FIXMAP + entries || !has(message, at, PAYLOAD)) return null;
   return { type, stream, end, headers, items: items + 2 * entries, payloadAt: at + PAYLOAD.length };
-}
-
-function hasOnlyPayload({ fragment, more, trailers, code, reason, nonce, last_stream }: Frame): boolean {
-  return fragment == null && more !== true && trailers == null && code == null && reason == null && nonce == null && last_stream == null;
 }
 
 function lengthOfId(id: number): number {

@@ -4,6 +4,7 @@ import { ABSENT, payloadFrame } from '../wire/frame.js';
 import type { CompleteFrame, Frame } from '../wire/frame.js';
 import { DEFAULT_LIMITS } from '../wire/limits.js';
 import type { DecodeLimits } from '../wire/limits.js';
+import { joinBytes } from '../wire/fragments.js';
 import { fromMapping } from '../wire/mapping.js';
 import { isPlainObject } from '../wire/plain-object.js';
 import { carriesEntry } from './flat.js';
@@ -73,19 +74,32 @@ export class MsgpackCodec implements Codec {
   encodeWith(frame: Frame, encodedPayload: Message): ArrayBuffer {
     if (typeof encodedPayload === 'string') throw new TypeError(`codec 'msgpack': expected the encoded payload as bytes, got text`);
     const payload = new Uint8Array(encodedPayload);
-    return encodeCanonical(frame, payload) ?? this.#encodeAround(frame, payload);
+    return encodeCanonical(frame, payload) ?? this.#joined(frame, payload.buffer);
   }
 
-  #encodeAround(frame: Frame, payload: Uint8Array): ArrayBuffer {
-    const mapping = checkedMapping({ ...frame, payload: PLACEHOLDER });
-    const lengthAfter = this.#lengthAfterPayload(mapping);
-    const envelope = this.#encoder.encodeSharedRef(mapping);
-    const at = envelope.length - lengthAfter - 1;
-    const message = new Uint8Array(envelope.length - 1 + payload.length);
-    message.set(envelope.subarray(0, at));
-    message.set(payload, at);
-    if (lengthAfter > 0) message.set(envelope.subarray(at + 1), at + payload.length);
-    return message.buffer;
+  /**
+   * Returns the bytes before and behind a frame's payload, or its fragment. Each is a separate buffer of exactly its length.
+   *
+   * @throws TypeError as {@link encode} does
+   */
+  encodeAround(frame: Frame): readonly [before: ArrayBuffer, behind: ArrayBuffer] {
+    const before = encodeCanonical(frame, NOTHING);
+    return before === null ? this.#around(frame, frame.fragment == null ? 'payload' : 'fragment') : [before, NOTHING.buffer];
+  }
+
+  #joined(frame: Frame, payload: ArrayBuffer): ArrayBuffer {
+    const [before, behind] = this.#around(frame, 'payload');
+    return joinBytes([before, payload, behind], before.byteLength + payload.byteLength + behind.byteLength);
+  }
+
+  #around(frame: Frame, field: 'payload' | 'fragment'): readonly [before: ArrayBuffer, behind: ArrayBuffer] {
+    // The two envelopes differ from the header of the placeholder on.
+    const encoded = (placeholder: string): Uint8Array<ArrayBuffer> =>
+      this.#encoder.encode(checkedMapping({ ...frame, [field]: placeholder }));
+    const whole = encoded('');
+    const longer = encoded('-');
+    const at = whole.findIndex((byte, n) => byte !== longer[n]);
+    return [whole.buffer.slice(0, at), whole.buffer.slice(at + 1)];
   }
 
   /**
@@ -146,13 +160,6 @@ export class MsgpackCodec implements Codec {
     return length + headerGrowth(length);
   }
 
-  // Measured without the header of each map, which is one byte.
-  #lengthAfterPayload({ reason, trailers }: Readonly<Record<string, unknown>>): number {
-    const ofReason = reason === undefined ? 0 : this.#encoder.encodeSharedRef({ reason }).length - 1;
-    const ofTrailers = trailers === undefined ? 0 : this.#encoder.encodeSharedRef({ trailers }).length - 1;
-    return ofReason + ofTrailers;
-  }
-
   /** Returns `null` for any other message, which may be valid or not: then the whole message is decoded. */
   #decodeCanonical(bytes: Uint8Array, maxPayloadItems: number): CompleteFrame | null {
     const envelope = readCanonical(bytes);
@@ -173,8 +180,7 @@ function headerGrowth(length: number): number {
   return length <= 0xff ? 0 : length <= 0xffff ? 1 : 3;
 }
 
-/** Encodes to one byte, which the payload then replaces. */
-const PLACEHOLDER = '';
+const NOTHING = new Uint8Array();
 
 function payloadLimits(maxItems: number): PrescanLimits {
   return { maxDepth: MAX_DEPTH, maxItems, envelope: false };

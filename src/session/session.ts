@@ -2,13 +2,13 @@ import type { Observable } from 'rxjs';
 import { assemble } from '../operators/assemble.js';
 import { decode } from '../operators/decode.js';
 import { route } from '../operators/route.js';
-import { encode } from '../operators/encode.js';
 import { mapPresent } from '../rx/map-present.js';
 import { abnormalClose } from '../transport/transport.js';
 import type { Transport } from '../transport/transport.js';
 import type { Codec } from '../wire/codec.js';
 import { ConnectionFault } from '../wire/fault.js';
 import { slicerToSend } from '../wire/fragment.js';
+import { frameEncoder } from '../wire/outgoing.js';
 import type { OutgoingFrame } from '../wire/outgoing.js';
 import type { Slicer } from '../wire/slicer.js';
 import { Reassembly } from '../wire/reassembly.js';
@@ -178,7 +178,7 @@ export class Session {
 
   /** Returns the slices of a frame, or `null` if the frame fits one message. */
   cut(frame: OutgoingFrame): Slicer | null {
-    return frame.isSmall ? null : slicerToSend(frame, this.maxFrameBytes, this.codec);
+    return frame.isSmall ? null : (this.transport.cut ?? slicerToSend)(frame, this.maxFrameBytes, this.codec);
   }
 
   /** The scheduler cannot cut a frame, so its stream ends. */
@@ -229,7 +229,8 @@ export class Session {
 
   #outbound(): Observable<unknown> {
     const { begin, complete } = this.#departures;
-    return this.scheduler.slices$.pipe(mapPresent(begin), encode(this.codec), mapPresent(complete));
+    const encoder = this.transport.encoder ?? frameEncoder;
+    return this.scheduler.slices$.pipe(mapPresent(begin), mapPresent(encoder(this.codec)), mapPresent(complete));
   }
 
   #end(): void {

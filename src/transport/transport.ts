@@ -1,6 +1,8 @@
 import type { Observable } from 'rxjs';
 import { CloseCode } from '../wire/close-reason.js';
-import type { Message } from '../wire/codec.js';
+import type { Codec, Message } from '../wire/codec.js';
+import type { slicerToSend } from '../wire/fragment.js';
+import type { FrameEncoder, SplitMessage } from '../wire/split-message.js';
 
 /** How a socket ended, as the platform reports it. */
 export interface SocketClose {
@@ -55,8 +57,12 @@ export interface Transport {
   readonly framingBytes?: number;
   /** Whether {@link bufferedAmount} is at least `bytes`. The answer may need no measuring of the held messages. */
   holds(bytes: number): boolean;
+  /** Returns the encoder of frames for this socket. Default: every message is whole, and {@link send} takes no other. */
+  readonly encoder?: ((codec: Codec) => FrameEncoder) | undefined;
+  /** Cuts frames for this socket. Default: `slicerToSend`. */
+  readonly cut?: typeof slicerToSend | undefined;
   /** Passes one message to the socket. A socket that is not {@link writable} drops the message. */
-  send(message: Message): void;
+  send(message: Message | SplitMessage): void;
   /** Runs `task` in a later turn of the event loop, so that reading and timers are not starved. */
   turn(task: () => void): void;
   /**

@@ -48,6 +48,20 @@ export interface Codec {
    */
   encodeWith?(frame: Frame, encodedPayload: Message): Message;
   /**
+   * Returns what {@link encode} writes before and behind the payload of a frame. In a frame with a fragment, that takes the place of the payload. Reads
+   * neither.
+   * The codec promises to write a fragment as {@link encodePayload} writes it.
+   *
+   * Optional: with it `rxmux/node` makes the bytes of a shared payload once for many connections. A subclass does not split if it
+   * overrides {@link encode}, {@link encodeWith} or {@link encodePayload} without this method.
+   *
+   * @example
+   * ```ts
+   * codec.encodeAround({ type: 'data', stream: 1 });   // ['{"type":"data","stream":1,"payload":', '}'] under `json`
+   * ```
+   */
+  encodeAround?(frame: Frame): readonly [before: Message, behind: Message];
+  /**
    * Whether an entry of headers or trailers is text, a number, a boolean or `null` that arrives unchanged. The key is never `__proto__`.
    *
    * Optional: without it the library encodes and decodes headers at their call, which finds errors and keeps them as they were. With it

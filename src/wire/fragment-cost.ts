@@ -22,6 +22,16 @@ export interface FragmentCut {
   readonly end: number;
   /** Whether it is text in which each unit costs one byte: the codec writes it unchanged. */
   readonly plain: boolean;
+  /** The slice, if several frames share it. */
+  readonly fragment?: Message;
+  /** Records that a fragment frame has the shared slice. */
+  mark?(frame: Frame): void;
+}
+
+/** Keeps the slices of one payload for several frames. */
+export interface SliceCache {
+  /** Returns the slice from `from` that takes at most `budget` bytes. `cut` finds its end, if no frame has had this slice before. */
+  slice(from: number, budget: number, cut: () => FragmentCut): FragmentCut;
 }
 
 /** Returns the longest slice from `from` that costs at most `budget` bytes. */

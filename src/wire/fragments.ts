@@ -42,10 +42,14 @@ export class Fragments {
 }
 
 function joined(pieces: readonly Message[], byteLength: number): Message {
-  if (typeof pieces[0] === 'string') return (pieces as readonly string[]).join('');
+  return typeof pieces[0] === 'string' ? (pieces as readonly string[]).join('') : joinBytes(pieces as readonly ArrayBuffer[], byteLength);
+}
+
+/** Returns one buffer with all pieces. */
+export function joinBytes(pieces: readonly ArrayBuffer[], byteLength: number): ArrayBuffer {
   const whole = new Uint8Array(byteLength);
   let at = 0;
-  for (const piece of pieces as readonly ArrayBuffer[]) {
+  for (const piece of pieces) {
     whole.set(new Uint8Array(piece), at);
     at += piece.byteLength;
   }

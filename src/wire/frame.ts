@@ -124,3 +124,8 @@ function fillIn(frame: Frame): CompleteFrame {
     last_stream: frame.last_stream ?? null,
   };
 }
+
+/** Whether a frame has no field beside its type, stream, headers, payload and end. */
+export function hasOnlyPayload({ fragment, more, trailers, code, reason, nonce, last_stream }: Frame): boolean {
+  return fragment == null && more !== true && trailers == null && code == null && reason == null && nonce == null && last_stream == null;
+}

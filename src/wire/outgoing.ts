@@ -25,12 +25,16 @@ export class OutgoingFrame implements CompleteFrame {
   readonly last_stream: number | null;
   readonly #encodedPayload: Message | null;
   readonly #codec: Codec | null;
+  readonly #source: unknown;
   #isSmall = false;
 
   constructor(frame: Frame, encodedPayload: null);
-  /** @param codec the codec that encoded the payload */
-  constructor(frame: Frame, encodedPayload: Message | null, codec: Codec);
-  constructor(frame: Frame, encodedPayload: Message | null, codec: Codec | null = null) {
+  /**
+   * @param codec the codec that encoded the payload
+   * @param source the value that was encoded, or the object around it that several frames share
+   */
+  constructor(frame: Frame, encodedPayload: Message | null, codec: Codec, source?: unknown);
+  constructor(frame: Frame, encodedPayload: Message | null, codec: Codec | null = null, source: unknown = null) {
     this.type = frame.type;
     this.stream = frame.stream ?? null;
     this.payload = encodedPayload === null ? ABSENT : frame.payload;
@@ -43,6 +47,7 @@ export class OutgoingFrame implements CompleteFrame {
     this.last_stream = frame.last_stream ?? null;
     this.#encodedPayload = encodedPayload;
     this.#codec = codec;
+    this.#source = source;
   }
 
   /** Whether its sender found that it fits a message under any id. */
@@ -54,6 +59,11 @@ export class OutgoingFrame implements CompleteFrame {
   get roughBytes(): number {
     const encoded = this.#encodedPayload ?? '';
     return typeof encoded === 'string' ? encoded.length : encoded.byteLength;
+  }
+
+  /** The value that was encoded, or the object around it that several frames share. */
+  get source(): unknown {
+    return this.#source;
   }
 
   foundSmall(): void {

@@ -1,6 +1,6 @@
 import type { Codec, Message } from './codec.js';
 import { fragmentCut, markPlain } from './fragment-cost.js';
-import type { FragmentCost, FragmentCut } from './fragment-cost.js';
+import type { FragmentCost, FragmentCut, SliceCache } from './fragment-cost.js';
 import { ABSENT } from './frame.js';
 import type { CompleteFrame, Frame } from './frame.js';
 import { codePointEnd, edgeBefore, encodedLength } from './length.js';
@@ -13,6 +13,8 @@ export interface SliceSource {
   readonly codec: Codec;
   /** `null` for a codec without `fragmentCost`. */
   readonly cost: FragmentCost | null;
+  /** `null` for a payload whose slices no other frame has. */
+  readonly cache: SliceCache | null;
 }
 
 /** The place of a slice among its siblings. The only slice of a payload is both first and last. */
@@ -38,11 +40,20 @@ export class SliceForm {
     this.#place = place;
   }
 
+  /** Returns the fragment frame of this form around the slice from `from` to the end of a cut. */
+  aroundCut(from: number, cut: FragmentCut): CompleteFrame {
+    const { encodedPayload, codec } = this.#source;
+    const slice = this.around(cut.fragment ?? encodedPayload.slice(from, cut.end));
+    if (cut.plain) markPlain(slice, codec);
+    cut.mark?.(slice);
+    return slice;
+  }
+
   /** Returns the fragment frame of this form around a slice. */
-  around(fragment: Message, plain = false): CompleteFrame {
+  around(fragment: Message): CompleteFrame {
     const { frame } = this.#source;
     const { first, last } = this.#place;
-    const slice = {
+    return {
       type: frame.type,
       stream: frame.stream ?? null,
       payload: ABSENT,
@@ -56,8 +67,6 @@ export class SliceForm {
       nonce: frame.nonce ?? null,
       last_stream: frame.last_stream ?? null,
     };
-    if (plain) markPlain(slice, this.#source.codec);
-    return slice;
   }
 
   /** Returns the bytes of the encoded fragment frame around a slice. */
@@ -78,8 +87,11 @@ export class SliceForm {
 
   /** Returns the fullest slice from `from`; an empty slice if not even one unit fits. */
   cutFrom(from: number): FragmentCut {
-    const { encodedPayload, cost } = this.#source;
-    return cost === null ? { end: this.#search(from), plain: false } : fragmentCut(encodedPayload, from, this.#roomLeft(), cost);
+    const { encodedPayload, cost, cache } = this.#source;
+    if (cost === null) return { end: this.#search(from), plain: false };
+    const room = this.#roomLeft();
+    const cut = (): FragmentCut => fragmentCut(encodedPayload, from, room, cost);
+    return cache?.slice(from, room, cut) ?? cut();
   }
 
   #roomLeft(): number {

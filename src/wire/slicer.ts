@@ -1,6 +1,7 @@
 import type { Codec, Message } from './codec.js';
 import type { ProtocolError } from './errors.js';
 import { fragmentCostOf } from './fragment-cost.js';
+import type { SliceCache } from './fragment-cost.js';
 import { frameName } from './frame-types.js';
 import type { CompleteFrame, Frame } from './frame.js';
 import { payloadEnd, SliceForm, unitEdge, unitEnd } from './slice-form.js';
@@ -39,9 +40,10 @@ export class Slicer {
    *
    * @param encodedPayload the frame's payload as `codec.encodePayload` returned it. The frame's own payload is not read again.
    * @param cap the most bytes of one encoded fragment frame
+   * @param cache keeps the slices for other frames with the same payload; default none
    */
-  constructor(frame: Frame, encodedPayload: Message, cap: number, codec: Codec) {
-    const source = { frame, encodedPayload, cap, codec, cost: fragmentCostOf(encodedPayload, codec) };
+  constructor(frame: Frame, encodedPayload: Message, cap: number, codec: Codec, cache: SliceCache | null = null) {
+    const source = { frame, encodedPayload, cap, codec, cost: fragmentCostOf(encodedPayload, codec), cache };
     this.#source = source;
     this.#forms = {
       only: new SliceForm(source, { first: true, last: true }),
@@ -87,19 +89,19 @@ export class Slicer {
     const rest = closing.restFrom(from);
     if (rest !== null) {
       this.#done = true;
-      return closing.around(encodedPayload.slice(from), rest.plain);
+      return closing.aroundCut(from, rest);
     }
     if (from === end) {
       throw this.#tooBig('the closing fragment', `${closing.bytesAround(encodedPayload.slice(end))} without any payload`);
     }
     const form = from === 0 ? this.#forms.first : this.#forms.middle;
-    const { end: to, plain } = form.cutFrom(from);
-    if (to === from) {
+    const cut = form.cutFrom(from);
+    if (cut.end === from) {
       const unit = encodedPayload.slice(from, unitEnd(encodedPayload, from));
       throw this.#tooBig('a fragment with one unit of the payload', String(form.bytesAround(unit)));
     }
-    this.#position = to;
-    return form.around(encodedPayload.slice(from, to), plain);
+    this.#position = cut.end;
+    return form.aroundCut(from, cut);
   }
 
   #tooBig(what: string, bytes: string): ProtocolError {

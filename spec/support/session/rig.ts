@@ -204,7 +204,7 @@ export class Rig {
         this.onObserved(direction, frame);
       },
       encoded: (_session, frame, message) => {
-        this.encoded.push([frame.type, encodedLength(message)]);
+        this.encoded.push([frame.type, typeof message === 'string' ? encodedLength(message) : message.byteLength]);
       },
       answered: (rttMs) => this.roundTrips.push(rttMs),
       idle: () => this.idle++,

@@ -15,6 +15,7 @@ import { ConnectionFault } from '../../wire/fault.js';
 import type { CompleteFrame, Frame, FrameDirection } from '../../wire/frame.js';
 import { encodedLength } from '../../wire/length.js';
 import { ResetCode } from '../../wire/reset-code.js';
+import type { SplitMessage } from '../../wire/split-message.js';
 import type { ResolvedClose } from '../base/close-options.js';
 import { Deadlines } from '../stream/deadlines.js';
 import { newPeerLog } from '../base/peer-log.js';
@@ -228,8 +229,9 @@ export class PeerCore implements SessionOwner, AnswerHost {
     if (direction === 'rx' && !this.hooks.sizedFrames.empty) this.#sized(connection, direction, frame, bytes);
   }
 
-  encoded(connection: number, frame: Frame, message: Message): void {
-    if (!this.hooks.sizedFrames.empty) this.#sized(connection, 'tx', frame, encodedLength(message));
+  encoded(connection: number, frame: Frame, message: Message | SplitMessage): void {
+    if (!this.hooks.sizedFrames.empty)
+      this.#sized(connection, 'tx', frame, typeof message === 'string' ? encodedLength(message) : message.byteLength);
   }
 
   idle(session: Session): void {

@@ -110,7 +110,7 @@ export class Outbox {
     // Code in the value, in the metadata or in interceptors may have ended the stream.
     const late = this.refusal();
     if (late !== null) return late;
-    this.#transmit(new OutgoingFrame(frame, encoded, codec), encoded);
+    this.#transmit(new OutgoingFrame(frame, encoded, codec, value), encoded);
     return null;
   }
 

@@ -36,7 +36,7 @@ export function openFrame(
   id: number | null,
 ): OutgoingFrame {
   const payload = value === undefined ? ABSENT : valueOf(value);
-  const frame = new OutgoingFrame({ type: 'open', payload, headers, end, trailers: null }, encoded, host.codec);
+  const frame = new OutgoingFrame({ type: 'open', payload, headers, end, trailers: null }, encoded, host.codec, value);
   checkSendable(host, frame, encoded, id);
   return frame;
 }

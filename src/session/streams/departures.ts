@@ -4,6 +4,7 @@ import type { Message } from '../../wire/codec.js';
 import type { Frame } from '../../wire/frame.js';
 import { encodedPartOf } from '../../wire/outgoing.js';
 import { ResetCode } from '../../wire/reset-code.js';
+import type { SplitMessage } from '../../wire/split-message.js';
 import type { FrameObserver } from '../base/frame-observer.js';
 import type { ControlFrames } from '../send/control-frames.js';
 import type { ControlReplies } from '../send/control-replies.js';
@@ -27,7 +28,7 @@ export interface DepartureHost {
   };
   readonly watchdog: {
     /** The socket has accepted a message. */
-    sent(message: Message): void;
+    sent(message: Message | SplitMessage): void;
   };
   /** Ends the connection. */
   fail(error: unknown): void;
@@ -61,7 +62,7 @@ export class Departures {
   };
 
   /** Writes the message of the slice. The remote may answer before this returns. */
-  readonly complete = (message: Message): null => {
+  readonly complete = (message: Message | SplitMessage): null => {
     const { owner, number, transport, watchdog, control } = this.host;
     if (this.#slice !== null) owner.encoded(number, this.#slice, message);
     const [slice, stream] = [this.#slice, this.#stream];

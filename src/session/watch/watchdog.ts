@@ -3,6 +3,7 @@ import type { Subscription } from 'rxjs';
 import type { Message } from '../../wire/codec.js';
 import { LazyMap } from '../../wire/lazy.js';
 import type { Reassembly } from '../../wire/reassembly.js';
+import type { SplitMessage } from '../../wire/split-message.js';
 import { FragmentWatch } from './fragment-watch.js';
 import { KeepaliveTimer } from './keepalive.js';
 import type { KeepaliveTimes, KeepaliveHost } from './keepalive.js';
@@ -74,7 +75,7 @@ export class Watchdog implements KeepaliveHost {
   }
 
   /** The socket has accepted a message. */
-  sent(message: Message): void {
+  sent(message: Message | SplitMessage): void {
     const { transit, transport, scheduler } = this.host;
     const now = steadyNow();
     this.#writes.sent(now);

@@ -4,11 +4,14 @@ import { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 import type { Message } from '../../wire/codec.js';
 import { MOST_BYTES_PER_UNIT } from '../../wire/length.js';
+import { SplitMessage } from '../../wire/split-message.js';
 import type { Transport } from '../transport.js';
+import { SharedFrame, sharedFrame } from './shared-frame.js';
 import { BINARY, headerSizeFor, maskWith, MAX_HEADER_BYTES, putHeader, TEXT, textHeader } from './websocket-frame.js';
 
 /** A message that no other code can change. */
-type Content = string | Uint8Array;
+type Content = WholeContent | SharedFrame;
+type WholeContent = string | Uint8Array;
 
 // Captured before a test runner can install fake timers.
 const nextTick = process.nextTick.bind(process);
@@ -90,9 +93,8 @@ export class WriteBatch {
    *
    * @throws TypeError for a message that is neither text nor bytes, from a faulty codec; the other messages are still written
    */
-  add(message: Message): void {
-    // Copy the bytes: their owner may change or transfer them before the write.
-    const content = typeof message === 'string' ? message : Buffer.from(Buffer.from(message));
+  add(message: Message | SplitMessage): void {
+    const content = contentOf(message);
     if (++this.#turnMessages === 1) {
       this.#writeMessages = this.#isLone ? 1 : FIRST_WRITE_MESSAGES;
       // `nextTick` runs once after all messages of one read. `setImmediate` would put the two ends in lockstep.
@@ -112,17 +114,35 @@ export class WriteBatch {
     if (this.#messages.length === 0) return;
     const text = this.#writesText && this.#length <= MOST_TEXT_LENGTH ? textOf(this.#messages) : null;
     if (text !== null) this.#writtenHeaderBytes += text.length - this.#length;
-    const framed = text ?? this.#framed();
+    const chunks = text === null ? this.#chunks() : [text];
     this.#messages.length = this.#length = this.#measured = this.#bytes = 0;
-    this.#writtenBytes += framed.length;
+    for (const chunk of chunks) this.#writtenBytes += chunk.length;
     if (!this.socket.writable) return;
-    if (text === null) this.stream.write(framed, this.written);
-    else this.stream.write(text, 'latin1', this.written);
+    if (chunks.length > 1) this.stream.cork();
+    const last = chunks.length - 1;
+    for (let n = 0; n < last; n++) this.stream.write(chunks[n]);
+    this.stream.write(chunks[last], 'latin1', this.written);
+    if (chunks.length > 1) this.stream.uncork();
   }
 
-  /** Encodes the messages one after the other as WebSocket frames, one frame each (RFC 6455 §5.2). */
-  #framed(): Buffer {
-    const messages = this.#messages;
+  /** Returns the bytes of all messages, in order. The bytes of shared messages are not copied. */
+  #chunks(): readonly Buffer[] {
+    const chunks: Buffer[] = [];
+    let whole: WholeContent[] = [];
+    for (const message of this.#messages) {
+      if (message instanceof SharedFrame) {
+        if (whole.length > 0) chunks.push(this.#framed(whole));
+        whole = [];
+        chunks.push(...message.chunks);
+        this.#writtenHeaderBytes += message.headerBytes;
+      } else whole.push(message);
+    }
+    if (whole.length > 0) chunks.push(this.#framed(whole));
+    return chunks;
+  }
+
+  /** Encodes messages one after the other as WebSocket frames, one frame each (RFC 6455 §5.2). */
+  #framed(messages: readonly WholeContent[]): Buffer {
     const { masked } = this;
     const text = asciiOf(messages, masked);
     const sizes = messages.map(text === null ? sizeOf : lengthOf);
@@ -159,6 +179,12 @@ process.on('exit', () => {
   for (const batch of WAITING) guardedFlush(batch);
 });
 
+function contentOf(message: Message | SplitMessage): Content {
+  if (typeof message === 'string') return message;
+  // Copy the bytes: their owner may change or transfer them before the write.
+  return message instanceof SplitMessage ? sharedFrame(message) : Buffer.from(Buffer.from(message));
+}
+
 function guardedFlush(batch: WriteBatch): void {
   try {
     batch.flush();
@@ -184,7 +210,7 @@ function textOf(messages: readonly Content[]): string | null {
  * Concatenates messages, with room for a header before each. Returns `null` unless all of them are ASCII. Measuring and copying one
  * text takes half as long as one by one.
  */
-function asciiOf(messages: readonly Content[], masked: boolean): string | null {
+function asciiOf(messages: readonly WholeContent[], masked: boolean): string | null {
   let text = '';
   for (const message of messages) {
     if (typeof message !== 'string') return null;
@@ -194,7 +220,7 @@ function asciiOf(messages: readonly Content[], masked: boolean): string | null {
 }
 
 /** Concatenates messages of any kind as bytes, with the same room. */
-function bytesOf(messages: readonly Content[], sizes: readonly number[], masked: boolean): Buffer {
+function bytesOf(messages: readonly WholeContent[], sizes: readonly number[], masked: boolean): Buffer {
   const bytes = Buffer.allocUnsafe(sizes.reduce((sum, size) => sum + framedSize(size, masked), 0));
   let at = 0;
   let n = 0;

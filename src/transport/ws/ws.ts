@@ -8,9 +8,11 @@ import type { RawData } from 'ws';
 import { CloseCode } from '../../wire/close-reason.js';
 import type { Message } from '../../wire/codec.js';
 import { isError } from '../../wire/cross-realm.js';
+import { sharedSlicer } from '../../wire/shared-encoding.js';
+import { splitEncoder, SplitMessage } from '../../wire/split-message.js';
 import { bypass } from './read-bypass.js';
 import type { SocketEvent, SocketLike } from '../socket-like.js';
-import type { SocketClose } from '../transport.js';
+import type { SocketClose, Transport } from '../transport.js';
 import { W3cTransport } from '../w3c.js';
 import { WriteBatch } from './write-batch.js';
 
@@ -27,6 +29,9 @@ const TOO_BIG_ERROR = 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH';
  */
 export class WsTransport extends W3cTransport<WebSocket> {
   override readonly opaque = false;
+  /** Only an accepted socket shares bytes with others: a dialed one masks them. */
+  readonly encoder: Transport['encoder'];
+  readonly cut: Transport['cut'];
   /** `null` unless the TCP or TLS stream below the socket is known. */
   #batch: WriteBatch | null = null;
   #refusedStatus: number | null = null;
@@ -44,6 +49,10 @@ export class WsTransport extends W3cTransport<WebSocket> {
     if (stream !== null) {
       this.#batch = this.#newBatch(stream, false);
       this.#bypass(stream, true, maxPayload);
+    }
+    if (this.#batch !== null) {
+      this.encoder = splitEncoder;
+      this.cut = sharedSlicer;
     }
     if (ws.readyState !== WebSocket.CONNECTING) return;
     const refused = (request: ClientRequest, response: IncomingMessage): void => {
@@ -75,10 +84,10 @@ export class WsTransport extends W3cTransport<WebSocket> {
     return this.#answeredProtocol;
   }
 
-  override send(message: Message): void {
+  override send(message: Message | SplitMessage): void {
     if (!this.writable) return;
     if (this.#batch !== null) this.#batch.add(message);
-    else {
+    else if (!(message instanceof SplitMessage)) {
       this.socket.send(message, this.#passedOn);
       this.given(message);
     }

@@ -1,0 +1,108 @@
+import { checkedMessage } from './codec.js';
+import type { Codec, Message } from './codec.js';
+import type { FragmentCut, SliceCache } from './fragment-cost.js';
+import { slicerToSend } from './fragment.js';
+import type { Frame } from './frame.js';
+import { encodedLength } from './length.js';
+import { OutgoingFrame } from './outgoing.js';
+import { Slicer } from './slicer.js';
+import type { SplitMessage } from './split-message.js';
+
+/** A part that many messages contain unchanged: an encoded payload, or an encoded fragment. */
+export class SharedPart {
+  /** The last message that has nothing beside this part and an envelope, and the fields of its frame. */
+  last: (Pick<Frame, 'type' | 'stream' | 'end'> & { readonly message: SplitMessage }) | null = null;
+  #byteLength: number | null = null;
+
+  constructor(readonly encoded: Message) {}
+
+  /** The length in bytes. */
+  get byteLength(): number {
+    return (this.#byteLength ??= encodedLength(this.encoded));
+  }
+}
+
+/** One slice of a shared payload. */
+export class SharedSlice implements FragmentCut {
+  #part: SharedPart | null = null;
+
+  constructor(
+    /** The slice, before it is encoded as a fragment. */
+    readonly fragment: Message,
+    readonly end: number,
+    readonly plain: boolean,
+    private readonly codec: Codec,
+  ) {}
+
+  /** The slice as a message contains it. */
+  get part(): SharedPart {
+    return (this.#part ??= new SharedPart(checkedMessage(this.codec, this.codec.encodePayload(this.fragment))));
+  }
+
+  /** Records that a fragment frame has this slice. */
+  mark(frame: Frame): void {
+    SLICES.set(frame, this);
+  }
+}
+
+/** One payload as one codec has encoded it, and its slices. The frames of many streams share them. */
+export class SharedEncoding implements SliceCache {
+  readonly part: SharedPart;
+  /** Slices by the position at which they begin, then by the most bytes that they may take. */
+  readonly #slices = new Map<number, Map<number, SharedSlice>>();
+
+  constructor(
+    readonly encoded: Message,
+    private readonly codec: Codec,
+  ) {
+    this.part = new SharedPart(encoded);
+  }
+
+  slice(from: number, budget: number, cut: () => FragmentCut): SharedSlice {
+    const slices = this.#slices.get(from) ?? new Map<number, SharedSlice>();
+    this.#slices.set(from, slices);
+    return slices.get(budget) ?? this.#keep(slices, budget, this.#made(from, cut()));
+  }
+
+  #made(from: number, { end, plain }: FragmentCut): SharedSlice {
+    return new SharedSlice(this.encoded.slice(from, end), end, plain, this.codec);
+  }
+
+  #keep(slices: Map<number, SharedSlice>, budget: number, slice: SharedSlice): SharedSlice {
+    if (slices.size < MOST_SLICES) slices.set(budget, slice);
+    return slice;
+  }
+}
+
+/** Returns the shared form of a frame's payload; `null` for a payload of one frame, and for one that another codec has encoded. */
+export function sharedEncodingOf(frame: Frame, codec: Codec): SharedEncoding | null {
+  const source = frame instanceof OutgoingFrame ? frame.source : null;
+  if (source === frame.payload || typeof source !== 'object' || source === null) return null;
+  const encoded = OutgoingFrame.encodedBy(codec, frame);
+  if (encoded === null) return null;
+  const byCodec = ENCODINGS.get(source) ?? new Map<Codec, SharedEncoding>();
+  ENCODINGS.set(source, byCodec);
+  const known = byCodec.get(codec);
+  if (known !== undefined) return known;
+  const made = new SharedEncoding(encoded, codec);
+  byCodec.set(codec, made);
+  return made;
+}
+
+/** {@link slicerToSend} for a socket that shares slices with others. */
+export function sharedSlicer(frame: Frame, cap: number, codec: Codec): Slicer | null {
+  const shared = sharedEncodingOf(frame, codec);
+  const slicer = slicerToSend(frame, cap, codec);
+  return shared === null || slicer === null ? slicer : new Slicer(frame, shared.encoded, cap, codec, shared);
+}
+
+/** Returns the shared slice of a fragment frame, or `null` for any other frame. */
+export function sharedSliceOf(frame: Frame): SharedSlice | null {
+  return SLICES.get(frame) ?? null;
+}
+
+/** The most slices that one position keeps. Envelopes differ in length by the digits of their ids, and by headers. */
+const MOST_SLICES = 8;
+/** Keyed by the object that the frames share, so they end with it. */
+const ENCODINGS = new WeakMap<object, Map<Codec, SharedEncoding>>();
+const SLICES = new WeakMap<Frame, SharedSlice>();
