@@ -49,6 +49,40 @@ describe('schemas that need time', () => {
   });
 });
 
+describe('no value', () => {
+  it.each([
+    { does: 'no value', reply: z.void(), returns: undefined, gets: undefined },
+    { does: 'an optional value', reply: z.string().optional(), returns: undefined, gets: undefined },
+    { does: 'a default', reply: z.string().default('none'), returns: undefined, gets: 'none' },
+    { does: 'null', reply: z.null(), returns: null, gets: null },
+    { does: 'null or nothing', reply: z.number().nullish(), returns: undefined, gets: null },
+    { does: 'no value, later', reply: z.void().refine(() => Promise.resolve(true)), returns: undefined, gets: undefined },
+  ])('A caller that checks takes a reply of $does', async ({ reply, returns, gets }) => {
+    const api = contract({ one: request({ reply }), all: upload({ input: z.number(), reply }) });
+    const { calls } = createPair(api, { one: () => returns as never, all: () => returns as never }, { validate: true });
+    expect(await calls.one.promise()).toBe(gets);
+    expect(await lastValueFrom(calls.one())).toBe(gets);
+    expect(await calls.all.promise(undefined, [1])).toBe(gets);
+  });
+
+  it.each([
+    { does: 'no value', payload: z.void(), gets: undefined },
+    { does: 'an optional value', payload: z.string().optional(), gets: undefined },
+    { does: 'a default', payload: z.string().default('none'), gets: 'none' },
+  ])('An answer takes a payload of $does', async ({ payload, gets }) => {
+    const seen: unknown[] = [];
+    const { calls } = createPair(contract({ one: request({ payload: payload as z.ZodType }) }), { one: (value) => void seen.push(value) });
+    await calls.one.promise(undefined);
+    expect(seen).toEqual([gets]);
+  });
+
+  it('A caller that checks misses a reply that its schema needs', async () => {
+    const { calls } = createPair(contract({ one: request({ reply: z.string() }) }), { one: () => null as never }, { validate: true });
+    const data = [{ path: [], message: expect.stringMatching(/received null/) }];
+    await expect(calls.one.promise()).rejects.toMatchObject({ payload: { name: 'INVALID', data } });
+  });
+});
+
 describe('issues', () => {
   it('An error lists a hundred issues of a value with thousands', async () => {
     const { dialer } = createPair(contract({ all: request({ payload: z.array(z.number()) }) }), { all: () => undefined });

@@ -92,8 +92,9 @@ function callsOf(peer: Peer, api: Contract, validate: boolean, prefix: string): 
 function callOf(peer: Peer, name: string, { kind, output }: Procedure, validate: boolean): unknown {
   const check = checkBy(validate ? output : undefined, `what '${name}' sent`);
   const checked = checkEach(check);
-  const sending = (payload: unknown, input: Input<unknown>, options?: OpenOptions): Observable<unknown> =>
-    peer.open$(opening(name, payload), { ...timed(options), input }).pipe(checked);
+  const unchecked = (payload: unknown, input: Input<unknown>, options?: OpenOptions): Observable<unknown> =>
+    peer.open$(opening(name, payload), { ...timed(options), input });
+  const sending = (...call: Parameters<typeof unchecked>): Observable<unknown> => unchecked(...call).pipe(checked);
   switch (kind) {
     case 'stream':
       return (payload: unknown, options?: OpenOptions<unknown, never>) => peer.open$(opening(name, payload), timed(options)).pipe(checked);
@@ -101,7 +102,7 @@ function callOf(peer: Peer, name: string, { kind, output }: Procedure, validate:
       return sending;
     case 'upload':
       return Object.assign(sending, {
-        promise: (...call: Parameters<typeof sending>) => lastValueFrom(sending(...call), { defaultValue: null }),
+        promise: (...call: Parameters<typeof unchecked>) => lastValueFrom(unchecked(...call), { defaultValue: null }).then(check),
       });
     case 'request':
       return Object.assign(

@@ -84,8 +84,7 @@ export function isFailure<X extends Procedure, N extends keyof ErrorsOf<X> & str
   error: unknown,
 ): error is Failure<N, ErrorData<X, N>> {
   // Not `instanceof`, because a program may load two copies of this package.
-  const payload: unknown = isRemote(error) ? error.payload : null;
-  return typeof payload === 'object' && payload !== null && 'name' in payload && payload.name === name;
+  return isRemote(error) && (error.payload as { readonly name?: unknown } | null)?.name === name;
 }
 
 function isRemote(error: unknown): error is RemoteError {

@@ -11,14 +11,17 @@ export type Check = (value: unknown) => unknown;
 /** @param what names the value in the error, such as `the payload of 'square'` */
 export function checkBy(schema: StandardSchemaV1 | undefined, what: string): Check {
   if (schema === undefined) return identity;
-  const settle = (result: SchemaResult<unknown>): unknown => {
-    if (result.issues) throw invalid(what, result.issues);
-    return result.value;
-  };
-  return (value) => {
+  const check = (value: unknown, ofNull?: readonly SchemaIssue[]): unknown => {
+    const settle = (result: SchemaResult<unknown>): unknown => {
+      if (!result.issues) return result.value;
+      // `undefined` arrives as `null`, so a schema that refuses `null` may accept `undefined`.
+      if (value === null) return check(undefined, result.issues);
+      throw invalid(what, ofNull ?? result.issues);
+    };
     const result = schema['~standard'].validate(value);
     return isPromise(result) ? result.then(settle) : settle(result);
   };
+  return check;
 }
 
 /** Checks each value, in order. */
