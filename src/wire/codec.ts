@@ -48,9 +48,8 @@ export interface Codec {
    */
   encodeWith?(frame: Frame, encodedPayload: Message): Message;
   /**
-   * Returns what {@link encode} writes before and behind the payload of a frame. In a frame with a fragment, that takes the place of the payload. Reads
-   * neither.
-   * The codec promises to write a fragment as {@link encodePayload} writes it.
+   * Returns what {@link encode} writes before and behind the payload of a frame, or its fragment. Reads neither. The codec promises to
+   * write a fragment as {@link encodePayload} writes it.
    *
    * Optional: with it `rxmux/node` makes the bytes of a shared payload once for many connections. A subclass does not split if it
    * overrides {@link encode}, {@link encodeWith} or {@link encodePayload} without this method.

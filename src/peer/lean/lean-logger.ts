@@ -3,7 +3,7 @@ import type { Logger } from '../../logger.js';
 import { logPeers } from '../base/debug-log.js';
 
 /**
- * The library's only logger, as in `rxmux`. A page that does not import it carries no lines of the level `debug` for frames and sockets.
+ * The one logger of the library, as in `rxmux`. A page that does not import it carries no lines of the level `debug` for frames and sockets.
  *
  * @example
  * ```ts
