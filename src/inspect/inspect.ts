@@ -1,4 +1,5 @@
 import { Observable, Subscription, timer } from 'rxjs';
+import { frozen } from '../peer/base/hooks.js';
 import type { SeenFrame } from '../peer/base/hooks.js';
 import type { Peer } from '../peer/peer.js';
 import { peersOf } from '../peer/peers-source.js';
@@ -152,7 +153,7 @@ class PeerInspection implements Inspection {
     if (redact === undefined) this.#pass(seen, seat);
     else
       guard('redact', () => {
-        const frame = redact(seen.frame);
+        const frame = redact(frozen(seen.frame));
         if (frame !== null) this.#pass({ ...seen, frame }, seat);
       });
   }

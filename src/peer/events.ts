@@ -2,7 +2,7 @@ import { Observable } from 'rxjs';
 import { completeGuarded } from '../rx/guard.js';
 import type { CloseReason } from '../wire/close-reason.js';
 import type { Frame, FrameDirection } from '../wire/frame.js';
-import { onCall, onSizedFrame } from './base/hooks.js';
+import { frozen, onCall, onSizedFrame } from './base/hooks.js';
 import type { HandlerFailure } from './base/hooks.js';
 import { callEvent } from './calls/call-event.js';
 import type { CallEvent } from './calls/call-event.js';
@@ -43,7 +43,7 @@ export class PeerEvents {
   get frames$(): Observable<FrameEvent> {
     return (this.#frames$ ??= this.#until('frames$', (next) =>
       onSizedFrame(this.core.hooks, (seen) => {
-        next({ ...seen, peer: this.peer });
+        next({ ...seen, frame: frozen(seen.frame), peer: this.peer });
       }),
     ));
   }

@@ -134,11 +134,11 @@ export function onFrame(hooks: Hooks, observer: FrameObserver): Remove {
   });
 }
 
-/** Adds an observer of frames with their size. */
+/** Adds an observer of frames with their size. The frame is the peer's own: code of users gets a {@link frozen} copy of it. */
 export function onSizedFrame(hooks: Hooks, observer: (seen: SeenFrame) => void): Remove {
   return hooks.sizedFrames.add((seen) => {
     guard('a subscriber of frames$', () => {
-      observer({ ...seen, frame: frozen(seen.frame) });
+      observer(seen);
     });
   });
 }
@@ -180,6 +180,6 @@ export function onIncomingHeaders(hooks: Hooks, interceptor: IncomingHeadersInte
 }
 
 /** Copies and freezes a frame: an observer that changed it would change how it is sent or routed. */
-function frozen(frame: Frame): Frame {
+export function frozen(frame: Frame): Frame {
   return Object.freeze({ ...frame });
 }
