@@ -14,8 +14,8 @@ export const INSPECTOR_OPTIONS = { inspect: { type: 'boolean', default: false },
 /** The part of the help that describes them. */
 export const INSPECTOR_HELP = `  --inspect         serve the inspector too, and print the address of its page.
                     It has a token, and only this machine can open it
-  --page FILE       the page of the inspector (default that of the package
-                    rxmux-inspector)
+  --page FILE       serve this page of the inspector (default: the page in the
+                    package rxmux-inspector)
 `;
 
 const LOOPBACK = '127.0.0.1';

@@ -1,11 +1,11 @@
 import { Buffer } from 'node:buffer';
-import { randomFillSync } from 'node:crypto';
 import { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 import type { Message } from '../../wire/codec.js';
 import { MOST_BYTES_PER_UNIT } from '../../wire/length.js';
 import { SplitMessage } from '../../wire/split-message.js';
 import type { Transport } from '../transport.js';
+import { newMaskingKey } from './masking-key.js';
 import { SharedFrame, sharedFrame } from './shared-frame.js';
 import { BINARY, headerSizeFor, maskWith, MAX_HEADER_BYTES, putHeader, TEXT, textHeader } from './websocket-frame.js';
 
@@ -155,7 +155,7 @@ export class WriteBatch {
       const content = putHeader(view, at, typeof message === 'string' ? TEXT : BINARY, size, masked);
       this.#writtenHeaderBytes += content - at;
       at = content + size;
-      if (masked) maskWith(newKey(), view, content, at);
+      if (masked) maskWith(newMaskingKey(), view, content, at);
     }
     return bytes;
   }
@@ -247,16 +247,4 @@ function sizeOf(content: Content): number {
 
 function framedSize(size: number, masked: boolean): number {
   return headerSizeFor(size, masked) + size;
-}
-
-/** Unused masking keys, made in bulk: making each key by itself would cost more than masking with it. */
-const KEYS = new Int32Array(1024);
-let keysLeft = 0;
-
-function newKey(): number {
-  if (keysLeft === 0) {
-    randomFillSync(KEYS);
-    keysLeft = KEYS.length;
-  }
-  return KEYS[--keysLeft] ?? 0;
 }
