@@ -25,8 +25,8 @@ const WELL_MEANT: ReadonlySet<ResetCode> = new Set([ResetCode.NO_ERROR, ResetCod
 /**
  * Holds one stream's resources of its connection, and is the one place that releases them. A stream ends in three steps:
  *
- * 1. The state moves to its last row. {@link close} then releases the pause of reading, the id in the table, and unfinished payloads. It also releases the slot of
- *    `maxStreams`, unless a handler or an unwritten reset still holds the slot.
+ * 1. The state moves to its last row. {@link close} then releases the pause of reading, the id in the table, and unfinished payloads. It
+ *    also releases the slot of `maxStreams`, unless a handler or an unwritten reset still holds the slot.
  * 2. The sink receives the cause.
  * 3. {@link release} releases unread payloads, unless a handler still runs. Then it runs the tasks that waited on the stream, and notifies
  *    the drain.
