@@ -9,7 +9,7 @@ import { ResetCode } from '../../wire/reset-code.js';
 import { Attempt } from './attempt.js';
 import type { FailureFacts } from './backoff.js';
 import { connectError } from './connect-error.js';
-import type { FailedDial } from './dial.js';
+import type { FailedDial } from './failed-dial.js';
 import type { DialPlan } from './dial-plan.js';
 import { DialSeries } from './dial-series.js';
 import { Dialing } from './dialing.js';

@@ -7,8 +7,8 @@ import { ResetCode } from '../../wire/reset-code.js';
 import { subprotocol } from '../../wire/subprotocol.js';
 import type { PeerCore } from '../core/peer-core.js';
 import type { Attempt } from './attempt.js';
-import { failedDial, openTransport } from './dial.js';
-import type { FailedDial } from './dial.js';
+import { failedDial, openTransport } from './failed-dial.js';
+import type { FailedDial } from './failed-dial.js';
 import type { DialPlan } from './dial-plan.js';
 
 /** Receives the reports of a dial. */
