@@ -14,8 +14,7 @@ import './codec/register-json.js';
 /* Connecting */
 export { connect } from './peer/connect.js';
 export type { ConnectOptions } from './peer/dial/connect-options.js';
-export type { ConnectUrl } from './peer/dial/dial-plan.js';
-export type { DialContext } from './peer/dial/attempt.js';
+export type { ConnectUrl, DialContext } from './peer/dial/dial-plan.js';
 export type { Hello } from './peer/dial/hello.js';
 export type { DialFailure, Reconnect } from './peer/dial/reconnect-options.js';
 export type { SocketEvent, SocketLike } from './transport/socket-like.js';

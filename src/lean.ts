@@ -13,9 +13,8 @@ import './codec/register-json.js';
 /* Connecting */
 export { connect, hello, reconnect } from './peer/lean/lean-connect.js';
 export type { Greets, LeanConnectOptions, Reconnecting } from './peer/lean/lean-connect.js';
-export type { DialContext } from './peer/dial/attempt.js';
 export type { DialOptions } from './peer/dial/connect-options.js';
-export type { ConnectUrl } from './peer/dial/dial-plan.js';
+export type { ConnectUrl, DialContext } from './peer/dial/dial-plan.js';
 export type { Hello, MakeHello } from './peer/dial/hello.js';
 export type { DialFailure, Reconnect } from './peer/dial/reconnect-options.js';
 export type { SocketEvent, SocketLike } from './transport/socket-like.js';

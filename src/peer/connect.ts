@@ -1,3 +1,4 @@
+import { browserConnectivity } from '../transport/connectivity.js';
 import type { Transport } from '../transport/transport.js';
 import { W3cTransport } from '../transport/w3c.js';
 import { checkFunction, checkNumber, checkObject } from '../wire/check.js';
@@ -5,13 +6,15 @@ import { readOptions } from '../wire/options.js';
 import type { Options } from '../wire/options.js';
 import { resolveOptions } from './base/options.js';
 import type { PeerOptions } from './base/options.js';
+import { PeerCore } from './core/peer-core.js';
 import { Backoff } from './dial/backoff.js';
 import { checkUrl } from './dial/check-url.js';
-import type { ConnectOptions } from './dial/connect-options.js';
-import { checkIdle, DIAL_OPTIONS, dialerOf, platformSocket } from './dial/platform-socket.js';
-import type { ResolvedDial } from './dial/platform-socket.js';
+import { checkIdle, DIAL_OPTIONS } from './dial/connect-options.js';
+import type { ConnectOptions, ResolvedDial } from './dial/connect-options.js';
 import type { ConnectUrl } from './dial/dial-plan.js';
+import { Dialer } from './dial/dialer.js';
 import { greetingWith, HELLO_TIMEOUT_MS } from './dial/hello.js';
+import { platformSocket } from './dial/platform-socket.js';
 import { Peer } from './peer.js';
 
 /** {@link ConnectOptions} beyond {@link PeerOptions}, checked and with defaults. */
@@ -58,7 +61,8 @@ export function connectOver(url: ConnectUrl, options: ConnectOptions, open: (url
   const { reconnect, hello, helloTimeoutMs, ...dial } = readOptions(CONNECT_OPTIONS, options);
   checkIdle(dial);
   const greeting = hello === undefined ? null : greetingWith(hello, helloTimeoutMs);
-  const { core, dialer } = dialerOf(resolveOptions(options, true), { ...dial, url, open, backoff: reconnect, greeting });
+  const core = new PeerCore(resolveOptions(options, true));
+  const dialer = new Dialer(core, { ...dial, url, open, backoff: reconnect, greeting, connectivity: browserConnectivity() });
   const peer = new Peer(core, dialer, core.options.onStream);
   dialer.start();
   return peer;

@@ -161,7 +161,7 @@ export abstract class PeerBase {
     await this.close();
   }
 
-  /** Returns state, side and counts, for logs: `Peer 3 (ws://localhost:8080/) { state: open, dialer, streams: 2, bufferedAmount: 0 }`. */
+  /** Returns state, side and counts, for logs: `Peer 3 (ws://localhost:8080) { state: open, dialer, streams: 2, bufferedAmount: 0 }`. */
   toString(): string {
     return this.#core.describe();
   }

@@ -28,9 +28,9 @@ describe('the logger of rxmux/lean', () => {
   it('Its level adds the lines of frames and sockets', () => {
     logger.level = 'debug';
     expect(linesOfNotification()).toEqual([
-      'rxmux: peer N (ws://x/) connection 1 opened',
-      'rxmux: peer N (ws://x/) connection 1 tx open stream 1 end',
-      'rxmux: peer N (ws://x/) connection 1 ended: 1000 CLEAN',
+      'rxmux: peer N (ws://x) connection 1 opened',
+      'rxmux: peer N (ws://x) connection 1 tx open stream 1 end',
+      'rxmux: peer N (ws://x) connection 1 ended: 1000 CLEAN',
     ]);
     expect([shared.level, logger.level, logger.isEnabledFor('debug')]).toEqual(['debug', 'debug', true]);
   });

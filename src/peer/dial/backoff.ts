@@ -8,7 +8,7 @@ import type { SocketClose } from '../../transport/transport.js';
 import { browserCode, CloseCode } from '../../wire/close-reason.js';
 import { ResetCode } from '../../wire/reset-code.js';
 import type { AnyMuxError } from '../../wire/any-error.js';
-import { NoWebSocketError } from './connect-error.js';
+import { NoWebSocketError } from './platform-socket.js';
 import { booleanOf } from '../base/guard.js';
 import { RECONNECT } from './reconnect-options.js';
 import type { DialFailure, Reconnect } from './reconnect-options.js';

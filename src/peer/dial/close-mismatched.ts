@@ -10,30 +10,23 @@ import type { CodecMismatch } from '../../wire/errors.js';
  */
 export function closeMismatched(transport: Transport, mismatch: CodecMismatch): Observable<never> {
   return new Observable((subscriber) => {
-    const reading = new Subscription();
+    const ended = (): void => {
+      subscriber.complete();
+    };
     let timer = Subscription.EMPTY;
     const wait = (): void => {
       timer.unsubscribe();
       timer = asyncScheduler.schedule(() => {
-        reading.unsubscribe();
         transport.terminate('closing made no progress');
-        subscriber.complete();
+        ended();
       }, CLOSING_MS);
     };
-    subscriber.add(reading);
     subscriber.add(() => {
       timer.unsubscribe();
     });
     transport.close(CloseCode.POLICY, mismatch.message);
     // A socket without a reader never sees the other side's close frame.
-    reading.add(
-      transport.messages$.subscribe({
-        next: wait,
-        complete: () => {
-          subscriber.complete();
-        },
-      }),
-    );
+    subscriber.add(transport.messages$.subscribe({ next: wait, complete: ended }));
     if (!subscriber.closed) wait();
   });
 }

@@ -7,13 +7,6 @@ const SUSPECTS =
 const NO_UPGRADE = '; a proxy on the way may not pass upgrades: it has to forward the headers Upgrade and Connection';
 const HTTP_UPGRADE_REQUIRED = 426;
 
-/** This platform has no WebSocket, so the next dial would fail too. */
-export class NoWebSocketError extends TypeError {
-  constructor() {
-    super("expected a platform with a WebSocket, got none: use connect of 'rxmux/node', or give the option socket");
-  }
-}
-
 /** Facts about a failed dial. */
 export interface ConnectFacts {
   readonly address?: string | null;

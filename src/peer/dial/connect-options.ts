@@ -1,6 +1,8 @@
 import type { SocketLike } from '../../transport/socket-like.js';
+import { checkBoolean, checkFunction, checkNumber } from '../../wire/check.js';
+import type { Options } from '../../wire/options.js';
 import type { PeerOptions } from '../base/options.js';
-import type { DialContext } from './attempt.js';
+import type { DialContext } from './dial-plan.js';
 import type { Hello } from './hello.js';
 import type { Reconnect } from './reconnect-options.js';
 
@@ -27,3 +29,24 @@ export interface ConnectOptions extends PeerOptions {
 
 /** The options of a dial that every entry point has. */
 export type DialOptions = Pick<ConnectOptions, 'connectTimeoutMs' | 'lazy' | 'idleCloseMs' | 'socket'>;
+
+/** {@link DialOptions}, checked and with defaults. */
+export interface ResolvedDial {
+  readonly connectTimeoutMs: number;
+  readonly lazy: boolean;
+  readonly idleCloseMs: number;
+  readonly socket: DialOptions['socket'];
+}
+
+/** Declares {@link DialOptions}. */
+export const DIAL_OPTIONS: Options<DialOptions, ResolvedDial> = {
+  connectTimeoutMs: [checkNumber, 10_000],
+  lazy: [checkBoolean, false],
+  idleCloseMs: [checkNumber, 0],
+  socket: [checkFunction, undefined],
+};
+
+/** @throws TypeError for a time that only a lazy peer has */
+export function checkIdle({ idleCloseMs, lazy }: ResolvedDial): void {
+  if (idleCloseMs > 0 && !lazy) throw new TypeError('idleCloseMs: expected lazy: true beside it, got none');
+}

@@ -2,8 +2,9 @@ import { log } from '../../logger.js';
 import type { SocketClose } from '../../transport/transport.js';
 import type { AnyMuxError } from '../../wire/any-error.js';
 import { StreamError } from '../../wire/stream-errors.js';
-import { shownAddress } from './address.js';
-import type { ConnectUrl } from './dial-plan.js';
+import { isLoopback, shownAddress } from './address.js';
+import type { DialPlan } from './dial-plan.js';
+import type { PeerCore } from '../core/peer-core.js';
 import type { Absence } from '../stream/stream-host.js';
 
 /**
@@ -11,17 +12,25 @@ import type { Absence } from '../stream/stream-host.js';
  * sent.
  */
 export class DialSeries {
-  #address: string | null;
+  #address: string | null = null;
   #failed = 0;
   #last: { readonly close: SocketClose; readonly error: AnyMuxError } | null = null;
 
-  constructor(url: ConnectUrl) {
-    this.#address = typeof url === 'function' ? null : String(url);
+  constructor(
+    private readonly core: Pick<PeerCore, 'setRemote'>,
+    private readonly plan: Pick<DialPlan, 'url' | 'connectivity'>,
+  ) {
+    if (typeof plan.url !== 'function') this.#setAddress(String(plan.url));
   }
 
   /** The address of the last dial; `null` while a function has not returned one. */
   get address(): string | null {
     return this.#address;
+  }
+
+  /** Whether a dial would fail because there is no network. An address that is not known yet needs one. */
+  get isOffline(): boolean {
+    return this.plan.connectivity.offline && (this.#address === null || !isLoopback(this.#address));
   }
 
   get absence(): Absence {
@@ -30,7 +39,7 @@ export class DialSeries {
   }
 
   dials(address: string): void {
-    this.#address = address;
+    this.#setAddress(address);
     log('debug', `dials ${this.#where()}`);
   }
 
@@ -49,6 +58,11 @@ export class DialSeries {
     else log('debug', `connected to ${this.#where()}`);
     this.#failed = 0;
     this.#last = null;
+  }
+
+  #setAddress(address: string): void {
+    this.#address = address;
+    this.core.setRemote(shownAddress(address));
   }
 
   #where(): string {

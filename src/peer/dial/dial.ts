@@ -1,20 +1,24 @@
-import { Subscription, timer } from 'rxjs';
-import type { Observable, Observer } from 'rxjs';
+import { asyncScheduler, Subscription, timer } from 'rxjs';
 import type { Session } from '../../session/session.js';
-import type { Transport } from '../../transport/transport.js';
+import { steadyNow } from '../../transport/steady-clock.js';
+import type { SocketClose, Transport } from '../../transport/transport.js';
 import type { AnyMuxError } from '../../wire/any-error.js';
+import { CodecMismatch } from '../../wire/errors.js';
+import { LONGEST_TIMER_MS } from '../../wire/longest-timer.js';
 import { ResetCode } from '../../wire/reset-code.js';
 import { subprotocol } from '../../wire/subprotocol.js';
+import { isThenable } from '../base/guard.js';
 import type { PeerCore } from '../core/peer-core.js';
-import type { Attempt } from './attempt.js';
-import { failedDial, openTransport } from './failed-dial.js';
+import { closeMismatched } from './close-mismatched.js';
+import { connectError } from './connect-error.js';
+import type { DialContext, DialPlan, Greeting } from './dial-plan.js';
+import type { DialSeries } from './dial-series.js';
+import { failedWith, failureOf, NotInTime } from './failed-dial.js';
 import type { FailedDial } from './failed-dial.js';
-import type { DialPlan } from './dial-plan.js';
 
-/** Receives the reports of a dial. */
-export interface DialReports {
-  /** The dial begins to open a socket to `address`. */
-  dials(address: string): void;
+/** The dialer of a dial, which receives its reports. */
+export interface DialHost {
+  readonly series: Pick<DialSeries, 'address' | 'dials'>;
   /** The socket is open. Returns its session, which does not read yet. */
   connected(transport: Transport): Session;
   /** The session accepts streams: the server has answered the hello, or there is no hello. */
@@ -24,79 +28,170 @@ export interface DialReports {
 }
 
 /** One dial, up to the answer to its hello. */
-export class Dialing {
+export class Dial {
+  /** The session of the open socket; `null` before. */
+  #session: Session | null = null;
   #helloError: AnyMuxError | null = null;
-  /** The current step: the dial, its hello, or the turn before its failure is reported. */
+  /** Everything that the dial holds. Closed once the dial has failed or was given up. */
+  readonly #life = new Subscription();
+  /** The current step: the address and its socket, the hello, or the turn before a failure is reported. */
   #step = Subscription.EMPTY;
+  readonly #context: DialContext;
 
   constructor(
     private readonly core: PeerCore,
     private readonly plan: DialPlan,
-    private readonly attempt: Attempt,
-    private readonly reports: DialReports,
-  ) {}
-
-  /** The error of the hello, which says more than the close after it. */
-  get helloError(): AnyMuxError | null {
-    return this.#helloError;
+    history: Omit<DialContext, 'signal'>,
+    private readonly host: DialHost,
+  ) {
+    this.#context = contextOf(history, this.#life);
   }
 
-  start(): void {
-    const { core, plan, attempt, reports } = this;
-    const open = (address: string, protocol: string): Transport => {
-      reports.dials(address);
-      return plan.open(address, protocol);
-    };
-    this.#proceed(openTransport({ ...plan, open }, subprotocol(core.codec), attempt), {
-      next: (transport) => {
-        if (attempt.givenUp) transport.terminate();
-        else this.#greet(reports.connected(transport));
-      },
-      error: (error: unknown) => {
-        if (attempt.givenUp) return;
-        // Report one timer turn later, so that an `onClose` registered right after `connect()` receives a synchronous failure.
-        this.#proceed(timer(0), {
-          next: () => {
-            attempt.giveUp();
-            reports.failed(failedDial(error, 'a connection', plan.connectTimeoutMs));
-          },
-        });
-      },
-    });
+  get givenUp(): boolean {
+    return this.#life.closed;
   }
 
   giveUp(): void {
-    this.#step.unsubscribe();
-    this.attempt.giveUp();
+    this.#life.unsubscribe();
   }
 
-  #greet(session: Session): void {
-    const { core, attempt, reports } = this;
-    const { greeting } = this.plan;
-    if (greeting === null) {
-      reports.opened(session);
-      session.start();
-      return;
-    }
-    session.start();
-    if (attempt.givenUp) return;
-    this.#proceed(greeting.exchange(core, session, attempt), {
-      complete: () => {
-        reports.opened(session);
-      },
-      error: (error: unknown) => {
-        if (attempt.givenUp) return;
-        this.#helloError = failedDial(error, 'a hello to send', greeting.timeoutMs).error;
-        session.drain(0, ResetCode.NO_ERROR, '');
-      },
+  /** The error of a dial whose socket has ended. The error of its hello says more than the close. */
+  errorAfter(close: SocketClose): AnyMuxError {
+    return this.#helloError ?? connectError(close, { address: this.host.series.address });
+  }
+
+  start(): void {
+    const { url, connectTimeoutMs } = this.plan;
+    this.#begin(connectTimeoutMs, 'a connection');
+    this.#ask(typeof url === 'function' ? url : () => url, (address) => {
+      this.#open(String(address));
     });
   }
 
-  /** Starts the next step, and cancels the previous one. */
-  #proceed<T>(source: Observable<T>, observer: Partial<Observer<T>>): void {
-    this.#step.unsubscribe();
-    const step = (this.#step = new Subscription());
-    // A source that emits synchronously may have started the next step already. Then `step` is closed, and `add` unsubscribes.
-    step.add(source.subscribe(observer));
+  /** Opens a socket, which the end of the step abandons. */
+  #open(address: string): void {
+    const step = this.#step;
+    const protocol = subprotocol(this.core.codec);
+    this.host.series.dials(address);
+    const transport = this.plan.open(address, protocol);
+    let decided = false;
+    step.add(() => {
+      if (!decided) transport.terminate('the dial was given up');
+    });
+    step.add(
+      transport.opened$.subscribe({
+        complete: () => {
+          if (step.closed) return;
+          decided = true;
+          this.#decided(transport, failureOf(transport, protocol, address));
+        },
+      }),
+    );
   }
+
+  #decided(transport: Transport, failure: FailedDial | null): void {
+    this.#step.unsubscribe();
+    if (failure === null) this.#connected(this.host.connected(transport));
+    else {
+      if (failure.error instanceof CodecMismatch) closeMismatched(transport, failure.error).subscribe();
+      this.#fail(failure);
+    }
+  }
+
+  #connected(session: Session): void {
+    const { greeting } = this.plan;
+    this.#session = session;
+    if (greeting === null) this.host.opened(session);
+    session.start();
+    if (greeting !== null && !this.givenUp) this.#greet(session, greeting);
+  }
+
+  #greet(session: Session, greeting: Greeting): void {
+    const { timeoutMs } = greeting;
+    const begunAt = steadyNow();
+    this.#begin(timeoutMs, 'a hello to send');
+    this.#ask(greeting.make, (hello) => {
+      // At least 1, because 0 means no limit.
+      const restMs = timeoutMs === 0 ? 0 : Math.max(1, begunAt + timeoutMs - steadyNow());
+      this.#begin();
+      this.#step.add(
+        greeting.send(this.core, session, hello, restMs).subscribe({
+          complete: () => {
+            this.host.opened(session);
+          },
+          error: this.#failWith,
+        }),
+      );
+    });
+  }
+
+  /** Begins the next step. It fails if it lasts for `ms`; 0, and times that no timer can count, set no limit. */
+  #begin(ms = 0, what = ''): void {
+    this.#step.unsubscribe();
+    this.#step = new Subscription();
+    this.#life.add(this.#step);
+    if (ms <= 0 || ms > LONGEST_TIMER_MS) return;
+    this.#step.add(
+      asyncScheduler.schedule(() => {
+        this.#failWith(new NotInTime(what, ms));
+      }, ms),
+    );
+  }
+
+  /** Calls a function of the user's, and continues with its result. The step fails if the function, or what continues, throws. */
+  #ask<T>(make: (context: DialContext) => T | PromiseLike<T>, next: (value: T) => void): void {
+    const step = this.#step;
+    const made = (value: T): void => {
+      if (!step.closed) next(value);
+    };
+    const failed = (error: unknown): void => {
+      if (!step.closed) this.#failWith(error);
+    };
+    try {
+      const result = make(this.#context);
+      // A plain value continues at once, so that virtual time stays virtual.
+      if (isThenable(result)) void Promise.resolve(result).then(made).catch(failed);
+      else made(result);
+    } catch (error) {
+      failed(error);
+    }
+  }
+
+  readonly #failWith = (error: unknown): void => {
+    this.#fail(failedWith(error));
+  };
+
+  #fail(failure: FailedDial): void {
+    if (this.givenUp) return;
+    this.#begin();
+    if (this.#session !== null) {
+      this.#helloError = failure.error;
+      this.#session.drain(0, ResetCode.NO_ERROR, '');
+      return;
+    }
+    // Report one timer turn later, so that an `onClose` registered right after `connect()` receives a synchronous failure.
+    this.#step.add(
+      timer(0).subscribe(() => {
+        this.giveUp();
+        this.host.failed(failure);
+      }),
+    );
+  }
+}
+
+function contextOf(history: Omit<DialContext, 'signal'>, life: Subscription): DialContext {
+  let controller: AbortController | null = null;
+  return {
+    ...history,
+    // Create the controller only on demand: few callers use the signal, and an abort costs more than the rest of a dial's end.
+    get signal() {
+      if (controller === null) {
+        const made = (controller = new AbortController());
+        life.add(() => {
+          made.abort();
+        });
+      }
+      return controller.signal;
+    },
+  };
 }

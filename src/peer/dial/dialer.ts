@@ -1,23 +1,20 @@
 import { Subscription, timer } from 'rxjs';
+import { patientTimer } from '../../session/base/patient-timer.js';
 import type { Session } from '../../session/session.js';
 import type { Loss } from '../../session/session-owner.js';
 import { currentContext } from '../../transport/async-context.js';
+import { steadyNow } from '../../transport/steady-clock.js';
 import type { SocketClose, Transport } from '../../transport/transport.js';
 import type { CloseReason } from '../../wire/close-reason.js';
 import type { AnyMuxError } from '../../wire/any-error.js';
 import { ResetCode } from '../../wire/reset-code.js';
-import { Attempt } from './attempt.js';
 import type { FailureFacts } from './backoff.js';
-import { connectError } from './connect-error.js';
-import type { FailedDial } from './failed-dial.js';
+import { Dial } from './dial.js';
+import type { DialHost } from './dial.js';
 import type { DialPlan } from './dial-plan.js';
 import { DialSeries } from './dial-series.js';
-import { Dialing } from './dial.js';
-import type { DialReports } from './dial.js';
+import type { FailedDial } from './failed-dial.js';
 import { IdleClose } from './idle-close.js';
-import { Network } from './network.js';
-import { PendingLosses } from './pending-losses.js';
-import { Uptime } from './uptime.js';
 import type { PeerCore } from '../core/peer-core.js';
 import { NEVER_OPEN } from '../core/socket-source.js';
 import type { SocketSource } from '../core/socket-source.js';
@@ -27,33 +24,33 @@ import type { Absence } from '../stream/stream-host.js';
  * Dials and sends the hello. With the reconnect helper it dials again, with full jitter after a loss. At a goaway it dials before the
  * socket ends, so that the replacement is open while the old socket drains.
  */
-export class Dialer implements SocketSource, DialReports {
+export class Dialer implements SocketSource, DialHost {
+  readonly series: DialSeries;
   #phase: 'idle' | 'dialing' | 'greeting' | 'waiting' | 'open' | 'stopped' = 'idle';
   /** The newest session, which takes streams or is about to. */
   #session: Session | null = null;
+  #openedAt = 0;
   #sockets = 0;
   #last: CloseReason | null = null;
   #delayMs = 0;
   /** The error of the last dial, while an older socket still drains. */
   #dialError: AnyMuxError | null = null;
   /** The current dial, or the last one that failed; `null` once a socket is open. */
-  #dialing: Dialing | null = null;
-  /** The delay before the next dial. */
-  #delay = Subscription.EMPTY;
+  #dial: Dial | null = null;
+  /** The delay before the next dial, or the time until the open socket counts as stable. */
+  #timer = Subscription.EMPTY;
+  /** The reports of the platform about its network. A peer that never dials leaves no listener on its page. */
+  #resumes = Subscription.EMPTY;
+  /** Losses that are decided, but not followed yet. Streams fail in between, and their owners may close the peer. */
+  #pendingLosses = 0;
   readonly #inContext = currentContext();
-  readonly #series: DialSeries;
-  readonly #uptime: Uptime;
   readonly #idleClose: IdleClose | null = null;
-  readonly #network: Network;
-  readonly #losses = new PendingLosses();
 
   constructor(
     private readonly core: PeerCore,
     private readonly plan: DialPlan,
   ) {
-    this.#series = new DialSeries(plan.url);
-    this.#uptime = new Uptime(plan.backoff);
-    this.#network = new Network(plan.connectivity);
+    this.series = new DialSeries(core, plan);
     if (plan.idleCloseMs > 0)
       this.#idleClose = new IdleClose(
         plan.idleCloseMs,
@@ -63,7 +60,7 @@ export class Dialer implements SocketSource, DialReports {
   }
 
   get absence(): Absence {
-    return this.#series.absence;
+    return this.series.absence;
   }
 
   get expectsSocket(): boolean {
@@ -76,23 +73,23 @@ export class Dialer implements SocketSource, DialReports {
 
   ensureDialing(): void {
     if (this.#phase !== 'idle') return;
-    this.#network.watch((resume) => {
+    this.#resumes = this.plan.connectivity.resumes$.subscribe((resume) => {
       this.core.probe();
       // A page that becomes visible does not cut a delay short: the delay protects the server.
       if (resume === 'network') this.dialNow();
     });
-    this.#dial();
+    this.#begin();
   }
 
   dialNow(): void {
-    if (this.#phase === 'waiting') this.#dial();
+    if (this.#phase === 'waiting') this.#begin();
   }
 
   goneAway(session: Session, code: ResetCode): void {
     const { backoff } = this.plan;
     // After a goaway with an error, wait for the socket to end: `lost()` then decides.
     if (session === this.#session && code === ResetCode.NO_ERROR && backoff !== null && this.#phase === 'open')
-      this.#wait(backoff.goneAway(this.#uptime.ms));
+      this.#wait(backoff.goneAway(this.#openMs()));
   }
 
   replace(): boolean {
@@ -114,28 +111,22 @@ export class Dialer implements SocketSource, DialReports {
   lost(session: Session, close: SocketClose): Loss {
     if (session !== this.#session) return this.#lostReplaced(close);
     this.#session = null;
-    this.#uptime.end();
     if (this.#phase === 'idle' || this.#phase === 'dialing' || this.#phase === 'waiting') return this.#lostReplaced(close);
-    this.#dialing?.giveUp();
-    const facts = { status: null, retryAfterMs: null, announced: session.goawayCode };
-    if (this.#phase !== 'greeting') return this.#decide(close, { ...facts, error: null, openMs: this.#uptime.ms });
-    const error = this.#dialing?.helloError ?? connectError(close, { address: this.#series.address });
-    return this.#decide(close, { ...facts, error, openMs: null });
+    this.#dial?.giveUp();
+    const error = this.#phase === 'greeting' ? (this.#dial?.errorAfter(close) ?? null) : null;
+    const openMs = error === null ? this.#openMs() : null;
+    return this.#decide(close, { status: null, retryAfterMs: null, announced: session.goawayCode, error, openMs });
   }
 
   stop(): void {
     if (this.#phase === 'stopped') return;
     this.#halt();
     const reason = { ...(this.#last ?? NEVER_OPEN), willRetry: false };
-    if (this.core.sessions.size === 0 && this.#losses.empty) this.core.finish(reason, null);
+    if (this.core.sessions.size === 0 && this.#pendingLosses === 0) this.core.finish(reason, null);
     else if (this.core.openSession === null) this.core.openQueue.failAll({ how: 'lost', reason }, null);
   }
 
   // Reports of the current dial
-
-  dials(address: string): void {
-    this.#series.dials(address);
-  }
 
   connected(transport: Transport): Session {
     const session = (this.#session = this.core.adopt(transport));
@@ -146,9 +137,9 @@ export class Dialer implements SocketSource, DialReports {
   opened(session: Session): void {
     if (this.#phase !== 'greeting') return;
     this.#phase = 'open';
-    this.#dialing = null;
-    this.#series.opened();
-    this.#uptime.begin();
+    this.#dial = null;
+    this.series.opened();
+    this.#awaitStability();
     this.core.ready(session, this.#sockets++);
     this.idle(session);
   }
@@ -157,44 +148,60 @@ export class Dialer implements SocketSource, DialReports {
     this.core.ended(this.#decide(close, { ...facts, announced: null, openMs: null }));
   }
 
+  /** How long the newest session has accepted streams. */
+  #openMs(): number {
+    return steadyNow() - this.#openedAt;
+  }
+
+  /** A session that lasts clears the count of failed dials (D2). */
+  #awaitStability(): void {
+    const { backoff } = this.plan;
+    this.#openedAt = steadyNow();
+    if (backoff === null) return;
+    backoff.connected();
+    this.#timer = patientTimer(backoff.stableMs, () => {
+      backoff.stable();
+    });
+  }
+
   /** The number of the current dial, or of the next one. */
   #nextAttempt(): number {
     return (this.plan.backoff?.failures ?? 0) + 1;
   }
 
   /** Dials in the async context of `connect()`, whichever call triggers the dial: a socket reads in the context that opens it. */
-  #dial(): void {
+  #begin(): void {
     this.#inContext(() => {
       this.#phase = 'dialing';
-      this.#uptime.end();
-      const attempt = new Attempt(this.#nextAttempt(), this.#sockets, this.#last);
-      const dialing = (this.#dialing = new Dialing(this.core, this.plan, attempt, this));
+      const history = { attempt: this.#nextAttempt(), reconnects: this.#sockets, last: this.#last };
+      const dial = (this.#dial = new Dial(this.core, this.plan, history, this));
       this.#report();
       // An observer of the status may have closed the peer.
-      if (attempt.givenUp) return;
-      this.#delay.unsubscribe();
-      dialing.start();
+      if (dial.givenUp) return;
+      this.#timer.unsubscribe();
+      dial.start();
     });
   }
 
   /** Ends a socket that no call needs. The next call dials another. */
   #closeIdle(): void {
     this.#phase = 'idle';
-    this.#network.unwatch();
+    this.#resumes.unsubscribe();
+    this.#timer.unsubscribe();
     this.core.openSession?.drain(0, ResetCode.NO_ERROR, 'idle');
   }
 
   /** Decides what follows the end of a socket or a failed dial. */
   #decide(close: SocketClose, known: Omit<FailureFacts, 'offline'>): Loss {
     const { backoff } = this.plan;
-    const facts = { ...known, offline: this.#network.isOffline(this.#series.address) };
+    const facts = { ...known, offline: this.series.isOffline };
     const isWanted = this.#phase !== 'stopped' && backoff?.failed(close, facts) === true;
     // `shouldRetry` is user code and may have closed the peer.
     const retried = isWanted && this.#phase !== 'stopped' ? backoff : null;
     const reason = (this.#last = { ...close, willRetry: retried !== null });
     this.#phase = retried === null ? 'stopped' : 'waiting';
-    if (facts.error !== null) this.#series.failed(close, facts.error, reason.willRetry);
-    return this.#losses.add(reason, () => {
+    if (facts.error !== null) this.series.failed(close, facts.error, reason.willRetry);
+    return this.#loss(reason, () => {
       if (this.#phase === 'stopped') this.#giveUp(reason, facts.error);
       else if (this.#phase === 'waiting' && retried !== null) this.#wait(retried.delay(close.code, facts));
     });
@@ -203,11 +210,22 @@ export class Dialer implements SocketSource, DialReports {
   /** Called when a socket has ended whose replacement is open or on its way. */
   #lostReplaced(close: SocketClose): Loss {
     const reason = { ...close, willRetry: this.#phase !== 'stopped' };
-    return this.#losses.add(reason, () => {
+    return this.#loss(reason, () => {
       this.#last = reason;
       if (this.#phase === 'stopped') this.#giveUp(reason, null);
       else this.#report();
     });
+  }
+
+  #loss(reason: CloseReason, follow: () => void): Loss {
+    this.#pendingLosses++;
+    return {
+      reason,
+      follow: () => {
+        this.#pendingLosses--;
+        follow();
+      },
+    };
   }
 
   /** Stops dialing. Sockets that still drain keep their time. */
@@ -220,22 +238,21 @@ export class Dialer implements SocketSource, DialReports {
 
   #halt(): void {
     this.#phase = 'stopped';
-    this.#network.unwatch();
-    this.#uptime.end();
+    this.#resumes.unsubscribe();
+    this.#timer.unsubscribe();
     this.#idleClose?.stop();
-    this.#delay.unsubscribe();
-    this.#dialing?.giveUp();
+    this.#dial?.giveUp();
   }
 
   #wait(delayMs: number): void {
     this.#phase = 'waiting';
     this.#delayMs = delayMs;
-    this.#delay.unsubscribe();
+    this.#timer.unsubscribe();
     this.#report();
     // An observer of the status may have closed the peer, or dialed.
     if (this.#phase !== 'waiting') return;
-    this.#delay = timer(delayMs).subscribe(() => {
-      this.#dial();
+    this.#timer = timer(delayMs).subscribe(() => {
+      this.#begin();
     });
   }
 
@@ -245,6 +262,6 @@ export class Dialer implements SocketSource, DialReports {
     if (this.#phase === 'idle' || this.#phase === 'dialing' || this.#phase === 'greeting')
       this.core.report({ state: 'connecting', attempt, last });
     else if (this.#phase === 'waiting' && last !== null)
-      this.core.report({ state: 'waiting', attempt, delayMs: this.#delayMs, last, offline: this.#network.isOffline(this.#series.address) });
+      this.core.report({ state: 'waiting', attempt, delayMs: this.#delayMs, last, offline: this.series.isOffline });
   }
 }

@@ -1,12 +1,8 @@
 import { Observable } from 'rxjs';
-import { then } from '../../rx/then.js';
 import type { Session } from '../../session/session.js';
-import { steadyNow } from '../../transport/steady-clock.js';
 import { RefusedError } from '../../wire/stream-errors.js';
 import type { MetadataInput } from '../../wire/frame.js';
-import type { DialContext } from './attempt.js';
-import { callPerDial, withTimeout } from './call-per-dial.js';
-import type { Greeting } from './dial-plan.js';
+import type { DialContext, Greeting } from './dial-plan.js';
 import { readOne } from '../stream/one-answer.js';
 import { guard } from '../../rx/guard.js';
 import { copyMetadata, freezeMetadata } from '../base/metadata.js';
@@ -44,21 +40,11 @@ export interface Hello {
 export type MakeHello = (context: DialContext) => Hello | Promise<Hello>;
 
 /**
- * Sends a hello on each new session. The exchange errors if `hello` throws, if the server refuses, and if the hello and its reply take longer
- * than `timeoutMs` together.
+ * Sends a hello on each new session. It fails if `make` throws, if the server refuses, and if the hello and its reply take longer than
+ * `timeoutMs` together.
  */
-export function greetingWith(hello: MakeHello, timeoutMs: number): Greeting {
-  return {
-    timeoutMs,
-    exchange(core, session, attempt) {
-      const begun = steadyNow();
-      return then(withTimeout(callPerDial(hello, attempt), timeoutMs), (said) => {
-        // At least 1, because 0 means no limit.
-        const rest = timeoutMs === 0 ? 0 : Math.max(1, begun + timeoutMs - steadyNow());
-        return sayHello(core, session, said, rest);
-      });
-    },
-  };
+export function greetingWith(make: MakeHello, timeoutMs: number): Greeting {
+  return { make, timeoutMs, send: sayHello };
 }
 
 /** Opens the stream of the hello. Open interceptors do not see it. */

@@ -1,17 +1,20 @@
+import { browserConnectivity } from '../../transport/connectivity.js';
 import { W3cTransport } from '../../transport/w3c.js';
 import { checkFunction, checkNumber, checkObject, optionError } from '../../wire/check.js';
 import { readOptions } from '../../wire/options.js';
 import type { Options } from '../../wire/options.js';
 import { resolveOptions } from '../base/options.js';
 import type { PeerOptions } from '../base/options.js';
+import { PeerCore } from '../core/peer-core.js';
 import { Backoff } from '../dial/backoff.js';
 import { checkUrl } from '../dial/check-url.js';
-import type { DialOptions } from '../dial/connect-options.js';
-import { checkIdle, DIAL_OPTIONS, dialerOf, platformSocket } from '../dial/platform-socket.js';
-import type { ResolvedDial } from '../dial/platform-socket.js';
+import { checkIdle, DIAL_OPTIONS } from '../dial/connect-options.js';
+import type { DialOptions, ResolvedDial } from '../dial/connect-options.js';
 import type { ConnectUrl, Greeting } from '../dial/dial-plan.js';
+import { Dialer } from '../dial/dialer.js';
 import { greetingWith, HELLO_TIMEOUT_MS } from '../dial/hello.js';
 import type { MakeHello } from '../dial/hello.js';
+import { platformSocket } from '../dial/platform-socket.js';
 import type { Reconnect } from '../dial/reconnect-options.js';
 import { LeanPeer } from './lean-peer.js';
 
@@ -68,12 +71,14 @@ export function connect(url: ConnectUrl, options: LeanConnectOptions = {}): Lean
   const { reconnect: reconnecting, hello: greets, ...dial } = readOptions(LEAN_OPTIONS, options);
   checkIdle(dial);
   const { socket = platformSocket } = dial;
-  const { core, dialer } = dialerOf(resolveOptions(options, true), {
+  const core = new PeerCore(resolveOptions(options, true));
+  const dialer = new Dialer(core, {
     ...dial,
     url,
     open: (address, protocol) => new W3cTransport(socket(address, protocol)),
     backoff: reconnecting?.backoff() ?? null,
     greeting: greets?.greeting ?? null,
+    connectivity: browserConnectivity(),
   });
   const peer = new LeanPeer(core, dialer);
   dialer.start();
