@@ -1,8 +1,8 @@
 import { filter, takeUntil } from 'rxjs';
 import type { Observable, Subscription } from 'rxjs';
 import { log } from '../logger.js';
+import { notifyOrWarn } from '../peer/notify-or-warn.js';
 import type { Peer } from '../peer/peer.js';
-import { QueueOverflowError, StreamIdsExhaustedError } from '../wire/stream-errors.js';
 import type { Bus } from './bus.js';
 
 /** All connections of one user, on any server. */
@@ -41,7 +41,7 @@ export function usersOf(bus: Bus): Users {
         .pipe(takeUntil(closed(peer)))
         .subscribe({
           next: (payload) => {
-            notify(peer, payload);
+            notifyOrWarn(peer, payload);
           },
           error: (error: unknown) => {
             log('error', `${peer.toString()} is no longer reached as a user`, error);
@@ -54,14 +54,4 @@ export function usersOf(bus: Bus): Users {
 /** Emits once a peer has closed for good. */
 export function closed(peer: Peer): Observable<unknown> {
   return peer.status$.pipe(filter(({ state }) => state === 'closed'));
-}
-
-/** One connection without room or ids must not keep the payload from the others. */
-function notify(peer: Peer, payload: unknown): void {
-  try {
-    peer.notify(payload);
-  } catch (error) {
-    if (!(error instanceof QueueOverflowError || error instanceof StreamIdsExhaustedError)) throw error;
-    log('warn', `${peer.toString()} was not notified`, error);
-  }
 }
