@@ -1,5 +1,6 @@
 import type { FrameEvent } from '../peer/events.js';
 import type { Peer } from '../peer/peer.js';
+import { getOrMake } from '../wire/get-or-make.js';
 import { toMapping } from '../wire/mapping.js';
 import type { Line } from './recording.js';
 
@@ -18,8 +19,7 @@ export class LineSource {
   }
 
   #numberOf(peer: Peer, connection: number): number {
-    const known = this.#connections.get(peer) ?? [];
-    this.#connections.set(peer, known);
-    return (known[connection] ??= ++this.#count);
+    const numbers = getOrMake(this.#connections, peer, () => []);
+    return (numbers[connection] ??= ++this.#count);
   }
 }

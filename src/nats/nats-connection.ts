@@ -1,5 +1,6 @@
 import type { jetstream } from '@nats-io/jetstream';
 import { firstValueFrom, from, map, merge, Subject } from 'rxjs';
+import { getOrMake } from '../wire/get-or-make.js';
 
 /** A connection of `@nats-io/transport-node`, or of another transport of that client. */
 export type NatsConnection = Parameters<typeof jetstream>[0];
@@ -46,11 +47,9 @@ export class NatsLink {
   }
 }
 
-const known = new WeakMap<NatsConnection, NatsLink>();
+const links = new WeakMap<NatsConnection, NatsLink>();
 
 /** Returns the link of a connection: one for all topics of the process. */
 export function linkOf(nc: NatsConnection): NatsLink {
-  const link = known.get(nc) ?? new NatsLink(nc);
-  known.set(nc, link);
-  return link;
+  return getOrMake(links, nc, () => new NatsLink(nc));
 }

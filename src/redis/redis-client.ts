@@ -1,4 +1,5 @@
 import { Observable, share } from 'rxjs';
+import { getOrMake } from '../wire/get-or-make.js';
 
 /** A client of the package `redis`, from version 5 on, as far as topics use it. */
 export interface RedisClient {
@@ -55,15 +56,13 @@ const ends = new WeakMap<RedisClient, Observable<void>>();
 
 /** Emits when the program closes a client, or the client stops to reconnect. All topics share one listener. */
 export function endOf(client: RedisClient): Observable<void> {
-  const known =
-    ends.get(client) ??
+  return getOrMake(ends, client, () =>
     new Observable<void>((subscriber) => {
       const listener = (): void => {
         subscriber.next();
       };
       client.on('end', listener);
       return () => client.off('end', listener);
-    }).pipe(share());
-  ends.set(client, known);
-  return known;
+    }).pipe(share()),
+  );
 }

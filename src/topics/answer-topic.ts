@@ -1,4 +1,5 @@
 import { SharedPayload } from '../peer/stream/shared-payload.js';
+import { getOrMake } from '../wire/get-or-make.js';
 import { follow } from './catch-up.js';
 import type { CatchUpOptions, Followed } from './catch-up.js';
 import type { Log, TopicItem } from './log.js';
@@ -7,11 +8,7 @@ import type { Log, TopicItem } from './log.js';
 const shared = new WeakMap<object, SharedPayload>();
 
 function sharedItem<T, C>(item: TopicItem<T, C>): SharedPayload<TopicItem<T, C>> {
-  const known = shared.get(item) as SharedPayload<TopicItem<T, C>> | undefined;
-  if (known !== undefined) return known;
-  const made = new SharedPayload(item);
-  shared.set(item, made);
-  return made;
+  return getOrMake(shared, item, () => new SharedPayload(item)) as SharedPayload<TopicItem<T, C>>;
 }
 
 /**

@@ -1,5 +1,6 @@
 import { Subject } from 'rxjs';
 import type { Observable } from 'rxjs';
+import { getOrMake } from '../wire/get-or-make.js';
 
 /**
  * Carries values to all servers: without history, each at most once. A server that is not connected to the broker misses them.
@@ -23,13 +24,8 @@ export interface Bus {
  */
 export function memoryBus(): Bus {
   const channels = new Map<string, Subject<unknown>>();
-  const channelOf = (name: string): Subject<unknown> => {
-    const known = channels.get(name) ?? new Subject();
-    channels.set(name, known);
-    return known;
-  };
   return {
-    on: <T>(channel: string) => channelOf(channel) as Observable<unknown> as Observable<T>,
+    on: <T>(channel: string) => getOrMake(channels, channel, () => new Subject()) as Observable<unknown> as Observable<T>,
     send: (channel, value) => {
       channels.get(channel)?.next(value);
       return Promise.resolve();

@@ -1,20 +1,17 @@
 import { finalize, share } from 'rxjs';
 import type { Observable, Subscriber } from 'rxjs';
+import { getOrMake } from '../wire/get-or-make.js';
 import { fromJson } from './json-value.js';
 
 /** Returns a function that opens a channel once for all its subscribers of this process. */
 export function channels(open: (channel: string) => Observable<unknown>): <T>(channel: string) => Observable<T> {
   const opened = new Map<string, Observable<unknown>>();
-  return <T>(channel: string): Observable<T> => {
-    const known =
-      opened.get(channel) ??
-      open(channel).pipe(
-        finalize(() => opened.delete(channel)),
-        share(),
-      );
-    opened.set(channel, known);
-    return known as Observable<T>;
-  };
+  const openOnce = (channel: string): Observable<unknown> =>
+    open(channel).pipe(
+      finalize(() => opened.delete(channel)),
+      share(),
+    );
+  return <T>(channel: string) => getOrMake(opened, channel, () => openOnce(channel)) as Observable<T>;
 }
 
 /** Emits the value in a text, unless it is no JSON. */

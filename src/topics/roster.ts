@@ -1,3 +1,5 @@
+import { getOrMake } from '../wire/get-or-make.js';
+
 /** A member of a room. */
 export type Place = readonly [room: string, member: string];
 
@@ -7,9 +9,9 @@ export class Roster {
 
   /** Returns whether the member is new in the room. */
   add([room, member]: Place): boolean {
-    const members = this.#rooms.get(room) ?? new Map<string, number>();
+    const members = getOrMake(this.#rooms, room, () => new Map<string, number>());
     const holders = members.get(member) ?? 0;
-    this.#rooms.set(room, members.set(member, holders + 1));
+    members.set(member, holders + 1);
     return holders === 0;
   }
 
