@@ -1,4 +1,5 @@
 import { describe, expect, it, jest } from '@jest/globals';
+import { once } from 'node:events';
 import { Server } from 'node:net';
 import { listening } from '../../src/node/listening.js';
 
@@ -11,5 +12,14 @@ describe('listening', () => {
     server.emit('listening', null, 'localhost', 8080);
     expect(await outcome).toBe(address);
     expect(server.eventNames()).toEqual(new Server().eventNames());
+  });
+
+  it('`listening` resolves with the new address of a server that listens again', async () => {
+    const server = new Server();
+    for (const host of ['127.0.0.1', '0.0.0.0']) {
+      await once(server.listen(0, host), 'listening');
+      expect(await listening(server)).toMatchObject({ address: host });
+      await once(server.close(), 'close');
+    }
   });
 });

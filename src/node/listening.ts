@@ -10,7 +10,8 @@ const PENDING = new WeakMap<Server, Promise<AddressInfo | string>>();
 /** Resolves with the server's address once it listens, and rejects when it cannot. Then it removes its listeners from the server. */
 export function listening(server: Server): Promise<AddressInfo | string> {
   const pending = PENDING.get(server) ?? decided(server);
-  PENDING.set(server, pending);
+  // A server that listens already has decided, and may listen elsewhere later.
+  if (!server.listening) PENDING.set(server, pending);
   return pending;
 }
 
