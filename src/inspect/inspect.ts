@@ -13,7 +13,7 @@ import type { Options } from '../wire/options.js';
 import type { InspectorFeed, InspectorLine } from './batch.js';
 import { History } from './history.js';
 import { inspectedLine, withoutSlice } from './inspected-line.js';
-import type { Seat } from './inspected-line.js';
+import type { WatchedConnection } from './inspected-line.js';
 import { Watch } from './watch.js';
 
 /** How peers are inspected. */
@@ -96,8 +96,8 @@ class PeerInspection implements Inspection {
     peers$: Observable<Peer>,
     private readonly options: Used,
   ) {
-    this.#watch = new Watch(peers$, options.maxPeers, (seen, seat) => {
-      this.#see(seen, seat);
+    this.#watch = new Watch(peers$, options.maxPeers, (seen, connection) => {
+      this.#see(seen, connection);
     });
     this.#history = new History(options.historyLines, options.historyMs);
     if (options.historyMs > 0) this.#open.add(this.#takes({ hasPayloads: () => false, take: (line) => this.#history.add(line) }));
@@ -148,20 +148,20 @@ class PeerInspection implements Inspection {
     });
   }
 
-  #see(seen: SeenFrame, seat: Seat): void {
+  #see(seen: SeenFrame, connection: WatchedConnection): void {
     const { redact } = this.options;
-    if (redact === undefined) this.#pass(seen, seat);
+    if (redact === undefined) this.#pass(seen, connection);
     else
       guard('redact', () => {
         const frame = redact(frozen(seen.frame));
-        if (frame !== null) this.#pass({ ...seen, frame }, seat);
+        if (frame !== null) this.#pass({ ...seen, frame }, connection);
       });
   }
 
-  #pass(seen: SeenFrame, seat: Seat): void {
+  #pass(seen: SeenFrame, connection: WatchedConnection): void {
     const t = seen.at - this.#began;
     for (const { hasPayloads, take } of this.#takers) {
-      const line = inspectedLine(seen, t, seat, hasPayloads());
+      const line = inspectedLine(seen, t, connection, hasPayloads());
       take(this.options.redact === undefined ? line : withoutSlice(line));
     }
   }

@@ -11,7 +11,7 @@ import { Omitted } from './json-values.js';
 const NAME_IN_TEXT = /^(?:\[|\{"(?:op|type|method|name|event)":)"([^"\\]{1,100})"/;
 
 /** A connection of a peer, and how the lines of its frames are made. */
-export interface Seat {
+export interface WatchedConnection {
   /** The number of the connection among all that are inspected. */
   readonly c: number;
   readonly isDialer: boolean;
@@ -22,7 +22,7 @@ export interface Seat {
 export function inspectedLine(
   { frame, direction, bytes }: SeenFrame,
   t: number,
-  { c, isDialer, label }: Seat,
+  { c, isDialer, label }: WatchedConnection,
   payloads: boolean,
 ): InspectorLine {
   const d = (direction === 'tx') === isDialer ? '>' : '<';

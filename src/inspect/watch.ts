@@ -6,12 +6,12 @@ import { defaultLabel } from '../peer/base/label.js';
 import { Peer } from '../peer/peer.js';
 import type { InspectedPeer } from './batch.js';
 import { hiddenStreamsOf } from './hidden-streams.js';
-import type { Seat } from './inspected-line.js';
+import type { WatchedConnection } from './inspected-line.js';
 
-/** Called with each frame of a watched peer, and the seat of its connection. */
-export type See = (seen: SeenFrame, seat: Seat) => void;
+/** Called with each frame of a watched peer, and its connection. */
+export type See = (seen: SeenFrame, connection: WatchedConnection) => void;
 
-/** The peers that are watched, with a seat for each of their connections. */
+/** The peers that are watched, and their connections. */
 export class Watch {
   readonly #peers = new Map<Peer, Connections>();
   #connections = 0;
@@ -35,7 +35,7 @@ export class Watch {
 
   /** The watched peers now. */
   samples(): readonly InspectedPeer[] {
-    return [...this.#peers].map(([peer, { newest }]) => sampleOf(peer, newest()));
+    return [...this.#peers].map(([peer, connections]) => sampleOf(peer, connections.newest().c));
   }
 
   #watch(peer: Peer): Subscription {
@@ -44,7 +44,7 @@ export class Watch {
     const watched = new Subscription(() => this.#peers.delete(peer));
     watched.add(
       observe(peer, (seen) => {
-        if (!connections.hides(seen.frame.stream)) this.see(seen, connections.seat(seen.connection));
+        if (!connections.hides(seen.frame.stream)) this.see(seen, connections.at(seen.connection));
       }),
     );
     void peer.closed.then(() => {
@@ -60,10 +60,11 @@ function observe(peer: Peer, observer: (seen: SeenFrame) => void): TeardownLogic
   return core === null ? peer.frames$.subscribe(observer) : onSizedFrame(core.hooks, observer);
 }
 
-/** The seats of a peer's connections. */
+/** The connections of a peer, one after the other. */
 class Connections {
-  #connection = 0;
-  #seat: Seat | null = null;
+  #newest: WatchedConnection | null = null;
+  /** The number of the newest one among the connections of its peer. */
+  #number = 0;
   readonly #hidden: ReadonlySet<number>;
 
   constructor(
@@ -77,14 +78,16 @@ class Connections {
     return this.#hidden.size > 0 && stream != null && this.#hidden.has(stream);
   }
 
-  seat(connection: number): Seat {
-    if (this.#seat !== null && this.#connection === connection) return this.#seat;
-    this.#connection = connection;
+  at(number: number): WatchedConnection {
+    if (this.#newest !== null && this.#number === number) return this.#newest;
+    this.#number = number;
     const { isDialer } = this.peer;
-    return (this.#seat = { c: this.next(), isDialer, label: Peer.core(this.peer)?.options.label ?? defaultLabel });
+    return (this.#newest = { c: this.next(), isDialer, label: Peer.core(this.peer)?.options.label ?? defaultLabel });
   }
 
-  readonly newest = (): number => (this.#seat ?? this.seat(this.#connection)).c;
+  newest(): WatchedConnection {
+    return this.#newest ?? this.at(this.#number);
+  }
 }
 
 function sampleOf(peer: Peer, c: number): InspectedPeer {
