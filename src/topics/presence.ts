@@ -1,12 +1,12 @@
 import { distinctUntilChanged, filter, interval, map, merge, Observable, share, startWith, Subject, Subscription, take } from 'rxjs';
-import { log } from '../logger.js';
 import type { Subscriber } from 'rxjs';
+import { log } from '../logger.js';
 import type { Peer } from '../peer/peer.js';
 import { checkNumber } from '../wire/check.js';
 import type { Bus } from './bus.js';
 import { newEpoch } from './epoch.js';
 import { Roster } from './roster.js';
-import type { Place } from './roster.js';
+import type { Membership } from './roster.js';
 import { closed } from './users.js';
 
 /** How presence is kept. */
@@ -52,20 +52,20 @@ const LEASE_TICKS = 6;
 interface Report {
   readonly from: string;
   readonly version: number;
-  readonly joined?: Place;
-  readonly left?: Place;
+  readonly joined?: Membership;
+  readonly left?: Membership;
   /** All members of the server. */
-  readonly all?: readonly Place[];
+  readonly all?: readonly Membership[];
   /** Asks a server for all its members; `'*'` asks each. */
   readonly ask?: string;
   /** Whether the server has stopped. */
   readonly bye?: boolean;
 }
 
-/** Another server, as this one knows it. */
-interface Other {
+/** Another server, as this server knows it. */
+interface OtherServer {
   version: number;
-  places: Map<string, Place>;
+  memberships: Map<string, Membership>;
   ticksLeft: number;
 }
 
@@ -75,7 +75,7 @@ class BusPresence implements Presence {
   readonly #own = new Roster();
   /** The members on all servers. */
   readonly #all = new Roster();
-  readonly #others = new Map<string, Other>();
+  readonly #others = new Map<string, OtherServer>();
   readonly #changed$ = new Subject<string>();
   #version = 0;
   #ticks = 0;
@@ -91,12 +91,12 @@ class BusPresence implements Presence {
   }
 
   join(room: string, member: string, peer: Peer): Subscription {
-    const place: Place = [room, member];
+    const membership: Membership = [room, member];
     const running = this.#running$.subscribe({ error: (error: unknown) => log('error', 'presence has lost its bus', error) });
-    this.#enter(place);
-    // The last one to leave stops the reports, so the place goes first.
+    this.#enter(membership);
+    // The last membership to end stops the reports, so this one leaves before it stops `running`.
     const joined = new Subscription(() => {
-      this.#leave(place);
+      this.#leave(membership);
       running.unsubscribe();
     });
     joined.add(
@@ -140,26 +140,26 @@ class BusPresence implements Presence {
     };
   }
 
-  #enter(place: Place): void {
-    if (!this.#own.add(place)) return;
+  #enter(membership: Membership): void {
+    if (!this.#own.add(membership)) return;
     this.#version++;
-    this.#send({ joined: place });
-    this.#add(place);
+    this.#send({ joined: membership });
+    this.#add(membership);
   }
 
-  #leave(place: Place): void {
-    if (!this.#own.remove(place)) return;
+  #leave(membership: Membership): void {
+    if (!this.#own.remove(membership)) return;
     this.#version++;
-    this.#send({ left: place });
-    this.#remove(place);
+    this.#send({ left: membership });
+    this.#remove(membership);
   }
 
-  #add(place: Place): void {
-    if (this.#all.add(place)) this.#changed$.next(place[0]);
+  #add(membership: Membership): void {
+    if (this.#all.add(membership)) this.#changed$.next(membership[0]);
   }
 
-  #remove(place: Place): void {
-    if (this.#all.remove(place)) this.#changed$.next(place[0]);
+  #remove(membership: Membership): void {
+    if (this.#all.remove(membership)) this.#changed$.next(membership[0]);
   }
 
   #tick(): void {
@@ -171,7 +171,7 @@ class BusPresence implements Presence {
   #receive(report: Report): void {
     const { from, ask } = report;
     if (from === this.#self) return;
-    if (ask === '*' || ask === this.#self) this.#send({ all: this.#own.places });
+    if (ask === '*' || ask === this.#self) this.#send({ all: this.#own.memberships });
     if (ask === undefined) this.#follow(report);
   }
 
@@ -183,36 +183,36 @@ class BusPresence implements Presence {
       if (known !== undefined) this.#forget(from, known);
       return;
     }
-    const other = known ?? { version: -1, places: new Map<string, Place>(), ticksLeft: 0 };
+    const other = known ?? { version: -1, memberships: new Map<string, Membership>(), ticksLeft: 0 };
     this.#others.set(from, other);
     other.ticksLeft = LEASE_TICKS;
-    const place = joined ?? left;
+    const membership = joined ?? left;
     if (all !== undefined) this.#replace(other, all, version);
-    else if (place !== undefined && version === other.version + 1) this.#change(other, place, joined !== undefined, version);
+    else if (membership !== undefined && version === other.version + 1) this.#change(other, membership, joined !== undefined, version);
     else if (version !== other.version) this.#send({ ask: from });
   }
 
-  #replace(other: Other, all: readonly Place[], version: number): void {
-    const next = new Map(all.map((place) => [keyOf(place), place]));
-    const before = other.places;
+  #replace(other: OtherServer, all: readonly Membership[], version: number): void {
+    const next = new Map(all.map((membership) => [keyOf(membership), membership]));
+    const before = other.memberships;
     other.version = version;
-    other.places = next;
-    for (const [key, place] of next) if (!before.has(key)) this.#add(place);
-    for (const [key, place] of before) if (!next.has(key)) this.#remove(place);
+    other.memberships = next;
+    for (const [key, membership] of next) if (!before.has(key)) this.#add(membership);
+    for (const [key, membership] of before) if (!next.has(key)) this.#remove(membership);
   }
 
-  #change(other: Other, place: Place, isJoining: boolean, version: number): void {
+  #change(other: OtherServer, membership: Membership, isJoining: boolean, version: number): void {
     other.version = version;
     if (isJoining) {
-      other.places.set(keyOf(place), place);
-      this.#add(place);
+      other.memberships.set(keyOf(membership), membership);
+      this.#add(membership);
     } else {
-      other.places.delete(keyOf(place));
-      this.#remove(place);
+      other.memberships.delete(keyOf(membership));
+      this.#remove(membership);
     }
   }
 
-  #forget(from: string, other: Other): void {
+  #forget(from: string, other: OtherServer): void {
     this.#others.delete(from);
     this.#replace(other, [], -1);
   }
@@ -229,7 +229,7 @@ class BusPresence implements Presence {
   }
 }
 
-function keyOf([room, member]: Place): string {
+function keyOf([room, member]: Membership): string {
   return JSON.stringify([room, member]);
 }
 

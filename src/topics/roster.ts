@@ -1,14 +1,14 @@
 import { getOrMake } from '../wire/get-or-make.js';
 
 /** A member of a room. */
-export type Place = readonly [room: string, member: string];
+export type Membership = readonly [room: string, member: string];
 
-/** Counts how many hold each place. */
+/** Counts the holders of each membership: a member may have joined by several connections. */
 export class Roster {
   readonly #rooms = new Map<string, Map<string, number>>();
 
   /** Returns whether the member is new in the room. */
-  add([room, member]: Place): boolean {
+  add([room, member]: Membership): boolean {
     const members = getOrMake(this.#rooms, room, () => new Map<string, number>());
     const holders = members.get(member) ?? 0;
     members.set(member, holders + 1);
@@ -16,7 +16,7 @@ export class Roster {
   }
 
   /** Returns whether the member has left the room. */
-  remove([room, member]: Place): boolean {
+  remove([room, member]: Membership): boolean {
     const members = this.#rooms.get(room);
     const holders = members?.get(member);
     if (members === undefined || holders === undefined) return false;
@@ -30,8 +30,8 @@ export class Roster {
     return new Set(this.#rooms.get(room)?.keys());
   }
 
-  /** Every place, once. */
-  get places(): Place[] {
-    return [...this.#rooms].flatMap(([room, members]) => [...members.keys()].map((member): Place => [room, member]));
+  /** Each membership, once. */
+  get memberships(): Membership[] {
+    return [...this.#rooms].flatMap(([room, members]) => [...members.keys()].map((member): Membership => [room, member]));
   }
 }
