@@ -4,8 +4,8 @@ import type { PeerStatus } from '../peer/base/status.js';
 import { checkPeer } from '../peer/check-peer.js';
 import type { Peer } from '../peer/peer.js';
 
-/** Where a server renders, no peer dials. */
-const CONNECTING: PeerStatus = Object.freeze({ state: 'connecting', attempt: 1, last: null });
+/** The status where a server renders, because no peer dials there. */
+const ON_SERVER: PeerStatus = Object.freeze({ state: 'connecting', attempt: 1, last: null });
 
 const MuxContext = createContext<Peer | null>(null);
 
@@ -85,6 +85,6 @@ export function useMuxStatus(peer?: Peer): PeerStatus {
   return useSyncExternalStore(
     subscribe,
     () => watched.status,
-    () => CONNECTING,
+    () => ON_SERVER,
   );
 }

@@ -1,11 +1,11 @@
 import { Subject } from 'rxjs';
-import { soon } from '../rx/soon.js';
 import type { Observable } from 'rxjs';
+import { soon } from '../rx/soon.js';
+import type { SocketClose } from '../transport/transport.js';
 import { CloseCode } from '../wire/close-reason.js';
 import type { Message } from '../wire/codec.js';
 import type { Given } from '../wire/check.js';
 import { MemoryTransport } from './memory-transport.js';
-import type { SocketClose } from '../transport/transport.js';
 
 /** A message on its way from one end to the other. */
 export interface Carried {
@@ -50,7 +50,8 @@ export interface MemoryLinkOptions {
 /** One end of a link. */
 export type Side = 'dialer' | 'acceptor';
 
-const OTHER: Readonly<Record<Side, Side>> = { dialer: 'acceptor', acceptor: 'dialer' };
+/** The side at the other end of a link. */
+export const OTHER_SIDE: Readonly<Record<Side, Side>> = { dialer: 'acceptor', acceptor: 'dialer' };
 
 /** Joins two ends in memory. Messages travel in order, on the clock of rxjs, and never on the stack of their sender. */
 export class MemoryLink {
@@ -100,7 +101,7 @@ export class MemoryLink {
   }
 
   other(end: Side): MemoryTransport {
-    return this.ends[OTHER[end]];
+    return this.ends[OTHER_SIDE[end]];
   }
 
   /** Called when an end has closed. After the second one the link carries nothing more. */

@@ -9,8 +9,8 @@ import type { SocketWithTurns } from '../transport/socket-like.js';
 import { abnormalClose } from '../transport/transport.js';
 import type { SocketClose } from '../transport/transport.js';
 
-/** Stands for the status if no server answers. */
-const NOBODY = 0;
+/** The status of a dial that no server answers. */
+const NO_SERVER = 0;
 
 /** The dialing end of a memory link, with the interface of a platform's WebSocket. It opens, or is refused, one turn later. */
 export class MemorySocket extends SocketEvents implements SocketWithTurns {
@@ -44,7 +44,7 @@ export class MemorySocket extends SocketEvents implements SocketWithTurns {
   }
 
   get refusedStatus(): number | null {
-    return this.#readyState === ReadyState.CONNECTING || this.refusal === NOBODY ? null : this.refusal;
+    return this.#readyState === ReadyState.CONNECTING || this.refusal === NO_SERVER ? null : this.refusal;
   }
 
   send(data: Message): void {

@@ -1,12 +1,12 @@
 import { asyncScheduler, Observable } from 'rxjs';
-import { soon } from '../rx/soon.js';
 import type { Subscriber } from 'rxjs';
+import { soon } from '../rx/soon.js';
+import { abnormalClose } from '../transport/transport.js';
+import type { SocketClose, Transport } from '../transport/transport.js';
 import type { Message } from '../wire/codec.js';
 import { Fifo } from '../wire/fifo.js';
 import { encodedLength } from '../wire/length.js';
 import type { Side, MemoryLink } from './memory-link.js';
-import { abnormalClose } from '../transport/transport.js';
-import type { SocketClose, Transport } from '../transport/transport.js';
 
 type Item = { readonly message: Message } | { readonly close: SocketClose };
 
@@ -117,12 +117,12 @@ export class MemoryTransport implements Transport {
   close(code: number, reason: string): void {
     if (!this.writable) return;
     this.#closing = true;
-    this.#tellOther({ code, reason, wasClean: true });
+    this.#sendClose({ code, reason, wasClean: true });
   }
 
   terminate(reason = ''): void {
     this.end(abnormalClose(reason));
-    this.#tellOther(abnormalClose());
+    this.#sendClose(abnormalClose());
   }
 
   /** Sends an item to this end. */
@@ -183,10 +183,10 @@ export class MemoryTransport implements Transport {
 
   #closeHandshake(close: SocketClose): void {
     this.end(close);
-    if (close.wasClean) this.#tellOther(close);
+    if (close.wasClean) this.#sendClose(close);
   }
 
-  #tellOther(close: SocketClose): void {
+  #sendClose(close: SocketClose): void {
     this.link.other(this.side).enqueue({ close }, this.link.latencyMs);
   }
 

@@ -19,7 +19,7 @@ import { fromMapping, toMapping } from '../wire/mapping.js';
 import { readOptions } from '../wire/options.js';
 import type { Options } from '../wire/options.js';
 import { subprotocol } from '../wire/subprotocol.js';
-import { MemoryLink } from './memory-link.js';
+import { MemoryLink, OTHER_SIDE } from './memory-link.js';
 
 /** Options of {@link replay}, and of the peer that hears the recording. */
 export interface ReplayOptions extends PeerOptions {
@@ -44,8 +44,6 @@ export interface Replay {
   /** Resolves once the last recorded frame was played. */
   readonly played: Promise<void>;
 }
-
-const OTHER = { dialer: 'acceptor', acceptor: 'dialer' } as const;
 
 interface Played {
   readonly side: RecordedSide;
@@ -85,10 +83,10 @@ export function replay(recording: string | readonly Line[], options: ReplayOptio
   // Throws here, and not later on the clock.
   for (const { f } of script.played) codec.encode(frameOf(f));
   const line = new MemoryLink({ protocol: subprotocol(codec) });
-  const peer = new Peer(core, new GivenSocket(core, line.ends[OTHER[side]]), given.onStream);
+  const peer = new Peer(core, new GivenSocket(core, line.ends[OTHER_SIDE[side]]), given.onStream);
   void peer.serve();
   const send = (f: RecordedFrame): void => {
-    line.inject(OTHER[side], codec.encode(frameOf(f)));
+    line.inject(OTHER_SIDE[side], codec.encode(frameOf(f)));
   };
   const heard$ = new Subject<RecordedFrame>();
   const sent$ = new ReplaySubject<RecordedFrame>(Infinity);

@@ -43,13 +43,13 @@ export class LogReader<T, C> {
     this.#live.add(
       log.live$.subscribe({
         next: (message) => {
-          this.#arrive(message);
+          this.#arrived(message);
         },
         error: (error: unknown) => {
-          this.#finish(error);
+          this.#ended(error);
         },
         complete: () => {
-          this.#finish(null);
+          this.#ended(null);
         },
       }),
     );
@@ -73,7 +73,7 @@ export class LogReader<T, C> {
     if (source !== null) guard('ending a history', () => source.stop());
   }
 
-  #arrive(message: Message<T, C>): void {
+  #arrived(message: Message<T, C>): void {
     if (this.#isBehind) return;
     this.#waiting.push(message);
     this.#advance();
@@ -90,7 +90,7 @@ export class LogReader<T, C> {
     }
   }
 
-  #finish(error: unknown): void {
+  #ended(error: unknown): void {
     this.#end ??= { error };
     this.#advance();
   }
@@ -108,8 +108,8 @@ export class LogReader<T, C> {
     if (this.#source !== null) return this.#ask(this.#source);
     if (this.#isBehind) return this.#open();
     const message = this.#waiting.shift();
-    if (message === undefined) return this.#giveEnd();
-    this.#give(message);
+    if (message === undefined) return this.#passEnd();
+    this.#pass(message);
     return true;
   }
 
@@ -137,7 +137,7 @@ export class LogReader<T, C> {
     resolve: ({ done, value }) => {
       this.#isAsked = false;
       if (done === true) this.#source = null;
-      else this.#give(value as Item<T, C>);
+      else this.#pass(value as Item<T, C>);
       this.#advance();
     },
     reject: (error) => {
@@ -149,7 +149,7 @@ export class LogReader<T, C> {
   };
 
   /** Passes an item to the taker, unless it is not newer than the last one. */
-  #give(item: Item<T, C>): void {
+  #pass(item: Item<T, C>): void {
     const taker = this.#taker;
     if (taker === null || (this.#place !== null && !this.#newer(item.cursor, this.#place))) return;
     this.#place = item.cursor;
@@ -165,7 +165,7 @@ export class LogReader<T, C> {
     this.#end = { error };
   }
 
-  #giveEnd(): boolean {
+  #passEnd(): boolean {
     const taker = this.#taker;
     if (this.#end === null || taker === null) return false;
     const { error } = this.#end;
