@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { NODE_CONNECT_OPTIONS } from '../../src/node/connect.js';
 import { UPGRADE_OPTIONS } from '../../src/node/accept-options.js';
-import { PLACE_OPTIONS } from '../../src/node/place.js';
+import { PLACE_OPTIONS } from '../../src/node/listen-options.js';
 import { TOTAL_LIMITS } from '../../src/node/total-limits.js';
 import { CLOSE_OPTIONS } from '../../src/peer/base/close-options.js';
 import { PEER_OPTIONS } from '../../src/peer/base/options.js';
