@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { NODE_CONNECT_OPTIONS } from '../../src/node/connect.js';
 import { UPGRADE_OPTIONS } from '../../src/node/accept-options.js';
-import { PLACE_OPTIONS } from '../../src/node/listen-options.js';
+import { LISTEN_OPTIONS } from '../../src/node/listen-options.js';
 import { TOTAL_LIMITS } from '../../src/node/total-limits.js';
 import { CLOSE_OPTIONS } from '../../src/peer/base/close-options.js';
 import { PEER_OPTIONS } from '../../src/peer/base/options.js';
@@ -36,8 +36,8 @@ const INTERFACES: readonly Interface[] = [
   { type: 'ConnectOptions', file: 'peer/dial/connect-options.ts', declared: CONNECT_OPTIONS, of: '`connect`' },
   { type: 'Reconnect', file: 'peer/dial/reconnect-options.ts', declared: RECONNECT, of: '`connect`', path: 'reconnect.' },
   { type: 'NodeConnectOptions', file: 'node/connect.ts', declared: NODE_CONNECT_OPTIONS, of: '`connect` of Node' },
-  { type: 'ServeOptions', file: 'node/mux-server.ts', declared: PLACE_OPTIONS, of: '`serve`' },
-  { type: 'ServeBase', file: 'node/mux-server.ts', declared: PLACE_OPTIONS, of: '`serve`' },
+  { type: 'ServeOptions', file: 'node/mux-server.ts', declared: LISTEN_OPTIONS, of: '`serve`' },
+  { type: 'ServeBase', file: 'node/mux-server.ts', declared: LISTEN_OPTIONS, of: '`serve`' },
   { type: 'UpgradeOptions', file: 'node/accept-options.ts', declared: UPGRADE_OPTIONS, of: '`serve`, `handleUpgrade`' },
   { type: 'AcceptOptions', file: 'node/accept-options.ts', declared: UPGRADE_OPTIONS, of: '`serve`, `handleUpgrade`, `accept`' },
   { type: 'CloseOptions', file: 'peer/base/close-options.ts', declared: CLOSE_OPTIONS },

@@ -9,7 +9,7 @@ import type { Totals } from './total-limits.js';
 import type { ServeOptions } from './mux-server.js';
 
 /** {@link ServeOptions} beyond the options of every upgrade, checked and with defaults. */
-export interface Place {
+export interface ListenOptions {
   readonly path: string | undefined;
   readonly port: number | undefined;
   readonly host: string | undefined;
@@ -20,7 +20,7 @@ export interface Place {
 }
 
 /** Declares {@link ServeOptions} beyond the options of every upgrade. */
-export const PLACE_OPTIONS: Options<Omit<Partial<Place>, 'totalLimits'> & Pick<ServeOptions, 'totalLimits'>, Place> = {
+export const LISTEN_OPTIONS: Options<Omit<Partial<ListenOptions>, 'totalLimits'> & Pick<ServeOptions, 'totalLimits'>, ListenOptions> = {
   path: [checkPath, undefined],
   port: [asGiven, undefined],
   host: [asGiven, undefined],
@@ -35,12 +35,12 @@ export const PLACE_OPTIONS: Options<Omit<Partial<Place>, 'totalLimits'> & Pick<S
  *
  * @throws TypeError naming the option
  */
-export function readPlace(options: ServeOptions): Place {
-  const place = readOptions(PLACE_OPTIONS, options);
-  const { port, server } = place;
+export function readListenOptions(options: ServeOptions): ListenOptions {
+  const resolved = readOptions(LISTEN_OPTIONS, options);
+  const { port, server } = resolved;
   if (server === undefined && !(Number.isInteger(port) && Number(port) >= 0 && Number(port) <= 65_535))
     throw optionError('port', 'an integer from 0 to 65535, or a server', port);
-  return place;
+  return resolved;
 }
 
 function checkServer<T extends Partial<HttpServer> | null>(name: string, server: T): T {

@@ -20,8 +20,8 @@ import type { HttpHost } from './http-host.js';
 import { listening } from './listening.js';
 import type { MuxServer, Refusal, ServeOptions, ServerNotifyOptions } from './mux-server.js';
 import { notifyAll } from './notify-all.js';
-import { readPlace } from './listen-options.js';
-import type { Place } from './listen-options.js';
+import { readListenOptions } from './listen-options.js';
+import type { ListenOptions } from './listen-options.js';
 import { pathOf, RefusalLog } from './refusal.js';
 import { NO_LOAD, nearLimits, sumOf } from './server-stats.js';
 import type { ServerStats } from './server-stats.js';
@@ -70,7 +70,7 @@ class NodeMuxServer implements MuxServer {
   readonly refusals$ = this.#refusals$.asObservable();
   readonly errors$ = defer(() => merge(from([...this.peers]), this.#peers$)).pipe(mergeMap(({ errors$ }) => errors$));
   readonly #host: HttpHost;
-  readonly #place: Place;
+  readonly #listenOptions: ListenOptions;
   readonly #resolved: ResolvedUpgrade;
   readonly #policy: UpgradePolicy;
   readonly #totals: Totals;
@@ -87,8 +87,8 @@ class NodeMuxServer implements MuxServer {
   #end: () => void = () => undefined;
 
   constructor(options: ServeOptions) {
-    this.#place = readPlace(checkObject('options', options));
-    const { server, tls, path, port, host, totalLimits = new Totals() } = this.#place;
+    this.#listenOptions = readListenOptions(checkObject('options', options));
+    const { server, tls, path, port, host, totalLimits = new Totals() } = this.#listenOptions;
     this.#totals = totalLimits;
     this.#resolved = resolveAccept({ ...options, totalLimits });
     this.#policy = policyOf(this.#resolved, new RefusalLog());
@@ -152,7 +152,7 @@ class NodeMuxServer implements MuxServer {
     const { drainMs } = resolved;
     const deadline = steadyNow() + drainMs;
     const first = !this.#policy.draining$.value;
-    if (first && this.#place.server === undefined && !this.#place.listenWhileDraining) this.#host.server.close();
+    if (first && this.#listenOptions.server === undefined && !this.#listenOptions.listenWhileDraining) this.#host.server.close();
     if (first || deadline < this.#deadline) {
       this.#deadline = deadline;
       this.#goaways.send(this.peers, resolved);
