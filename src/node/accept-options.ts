@@ -17,7 +17,7 @@ import { checkOrigins } from './origin.js';
 import type { Origins } from './origin.js';
 import type { Totals } from './total-limits.js';
 import { checkTotals } from './total-limits.js';
-import type { Verdict } from './upgrade.js';
+import type { Verdict } from './upgrade-policy.js';
 
 /** Options of an accepted peer. */
 export interface AcceptOptions extends PeerOptions {

@@ -22,7 +22,7 @@ import type { Ledger, Seat } from './ledger.js';
 import { RefusalLog } from './refusal.js';
 import { Totals } from './total-limits.js';
 import { upgrade } from './upgrade.js';
-import type { UpgradePolicy } from './upgrade.js';
+import type { UpgradePolicy } from './upgrade-policy.js';
 
 /** The log of all upgrades that no `serve` answers. */
 const LOG = new RefusalLog();

@@ -6,7 +6,7 @@ import type { Socket } from 'node:net';
 import type { TlsOptions } from 'node:tls';
 import { checkObject } from '../wire/check.js';
 import { PLAIN_TEXT } from './answer-http.js';
-import { RETRY_AFTER } from './upgrade.js';
+import { RETRY_AFTER } from './upgrade-policy.js';
 
 /** The HTTP server whose upgrades become peers. */
 export interface HttpHost {

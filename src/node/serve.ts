@@ -29,7 +29,7 @@ import { SpreadGoaways } from './spread-goaways.js';
 import { Totals } from './total-limits.js';
 import { takeUpgrades } from './upgrade-hub.js';
 import { refuseUpgrade, upgrade } from './upgrade.js';
-import type { UpgradePolicy } from './upgrade.js';
+import type { UpgradePolicy } from './upgrade-policy.js';
 
 /**
  * Accepts peers on a port, or on an HTTP server of yours, whose other routes keep working.

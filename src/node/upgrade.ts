@@ -1,66 +1,16 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { catchError, defer, filter, fromEvent, map, merge, NEVER, of, take, timer } from 'rxjs';
-import type { BehaviorSubject, Observable } from 'rxjs';
 import { messageOf } from '../peer/base/error-serializer.js';
-import { guard } from '../rx/guard.js';
-import { observableOf } from '../peer/base/guard.js';
 import type { PeerContext } from '../peer/base/options.js';
+import { guard } from '../rx/guard.js';
 import type { Transport } from '../transport/transport.js';
-import { LONGEST_TIMER_MS } from '../wire/longest-timer.js';
-import { oneLine, quoted } from '../wire/quoted.js';
-import { offersFirst } from '../wire/subprotocol.js';
 import { answerHttp, ignoreErrors } from './answer-http.js';
-import type { HeaderLine } from './answer-http.js';
-import type { Full, Seat } from './ledger.js';
-import { originAllowed } from './origin.js';
-import type { Origins } from './origin.js';
+import type { Seat } from './ledger.js';
+import type { Refusal } from './mux-server.js';
 import { AnsweredRefusal } from './refusal.js';
 import type { Objection, RefusalLog } from './refusal.js';
-import type { Refusal } from './mux-server.js';
-import { answerOf, REFUSED_BY_VERIFY } from './refuse.js';
-import type { UpgradeRefusal } from './refuse.js';
-
-/**
- * The verdict of `verify` (V6). `true` or a context lets the peer in. 401 asks for credentials, and `refuse` answers any other status.
- * Every other value answers 403.
- *
- * @example
- * ```ts
- * serve({ port: 8080, verify: ({ headers }) => headers.authorization === 'Bearer s3cret' || 401 });
- * // a dialer of Node without that header: ConnectError { status: 401 }
- * ```
- */
-export type Verdict = boolean | 401 | 403 | UpgradeRefusal | (PeerContext & object);
-
-/** Completes an upgrade that was judged acceptable. It names no type of `ws`, since an application need not install those types. */
-export interface Upgrader {
-  readonly protocol: string;
-  /**
-   * Returns the transport, or a text that says why the handshake is malformed after all.
-   *
-   * @throws Error if the socket was upgraded before
-   */
-  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Transport | string;
-}
-
-/** The rules that judge an upgrade request. */
-export interface UpgradePolicy {
-  readonly upgrader: Upgrader;
-  readonly verify?: ((request: IncomingMessage) => Verdict | Promise<Verdict>) | undefined;
-  /** How long `verify` may take, in ms; 0 is no limit. */
-  readonly verifyTimeoutMs: number;
-  readonly origins?: Origins | undefined;
-  /** Takes the place of one more connection, or says why there is none. */
-  readonly seat: (request: IncomingMessage) => Seat | Full;
-  /** Whether this side refuses all upgrades because it drains. */
-  readonly draining$: BehaviorSubject<boolean>;
-  readonly log: RefusalLog;
-}
-
-/** When the dialer should try again after a 503, in seconds. */
-export const RETRY_AFTER = '1';
-const RETRY_SOON: readonly HeaderLine[] = [['Retry-After', RETRY_AFTER]];
+import { ACCEPTED, objectionTo, seatFor, verified } from './upgrade-policy.js';
+import type { Ruling, UpgradePolicy } from './upgrade-policy.js';
 
 /** Receives the outcome of an upgrade request: exactly one method is called, once. */
 export interface UpgradeHandlers {
@@ -70,12 +20,6 @@ export interface UpgradeHandlers {
   /** The request got no answer here: the dialer left first, or another listener answered first. */
   unanswered(reason: string): void;
 }
-
-/** The decision on an upgrade request, before it is sent. */
-type Ruling =
-  | { readonly answer: 'accept'; readonly context: PeerContext | undefined }
-  | { readonly answer: 'refuse'; readonly objection: Objection }
-  | { readonly answer: 'none' };
 
 /**
  * Judges an upgrade before it happens, and answers 101 or an HTTP status that says what is wrong. It never upgrades and then closes: a
@@ -148,83 +92,5 @@ export function refuseUpgrade(
   return true;
 }
 
-/** Emits the ruling by `verify`, unless this side drains, the dialer leaves or the time is up first. */
-function verified(
-  request: IncomingMessage,
-  socket: Duplex,
-  verify: NonNullable<UpgradePolicy['verify']>,
-  { draining$, verifyTimeoutMs }: UpgradePolicy,
-): Observable<Ruling> {
-  const closing$ = draining$.pipe(
-    filter((draining) => draining),
-    map(() => refusing(GOING_AWAY)),
-  );
-  const left$ = merge(fromEvent(socket, 'end'), fromEvent(socket, 'close')).pipe(map((): Ruling => ({ answer: 'none' })));
-  const late$ = timeLimit(verifyTimeoutMs).pipe(map(() => refusing(undecided(verifyTimeoutMs))));
-  const verdict$ = defer(() => observableOf(verify(request))).pipe(map(rulingOf));
-  return merge(closing$, left$, late$, verdict$).pipe(
-    take(1),
-    catchError((error: unknown) => of(refusing(unjudged(error)))),
-  );
-}
-
-function timeLimit(ms: number): Observable<unknown> {
-  return ms > 0 && ms <= LONGEST_TIMER_MS ? timer(ms) : NEVER;
-}
-
-function objectionTo(request: IncomingMessage, policy: UpgradePolicy): Objection | null {
-  if (policy.draining$.value) return GOING_AWAY;
-  const { protocol } = policy.upgrader;
-  const offered = request.headers['sec-websocket-protocol'];
-  if (!offersFirst(offered, protocol)) {
-    const got = offered === undefined ? 'none' : `'${oneLine(offered)}'`;
-    return { status: 400, cause: 'codec', reason: `expected the subprotocol '${protocol}' in first place, got ${got}` };
-  }
-  try {
-    // The user's function that lets the page in may also have closed this side.
-    if (originAllowed(request, policy.origins)) return policy.draining$.value ? GOING_AWAY : null;
-  } catch (error) {
-    return unjudged(error);
-  }
-  const detail = `: ${quoted(String(request.headers.origin))}; name it in the option 'origins' to let it in`;
-  return { status: 403, cause: 'origin', reason: 'this origin is not allowed', detail, headers: RETRY_SOON };
-}
-
-// A program without types may return anything. Only a clear yes lets the peer in.
-function rulingOf(verdict: unknown): Ruling {
-  if (verdict === true) return ACCEPTED;
-  if (typeof verdict !== 'object' || verdict === null)
-    return refusing({ status: verdict === 401 ? 401 : 403, cause: 'verify', reason: REFUSED_BY_VERIFY });
-  const answer = answerOf(verdict);
-  return answer === null ? { answer: 'accept', context: verdict } : refusing({ ...answer, cause: 'verify' });
-}
-
-function refusing(objection: Objection): Ruling {
-  return { answer: 'refuse', objection };
-}
-
-/** A seat counts while `verify` decides, so that no burst of upgrades passes a limit together. */
-function seatFor(request: IncomingMessage, policy: UpgradePolicy): Seat | Objection {
-  try {
-    const seat = policy.seat(request);
-    return 'reason' in seat ? { ...seat, status: 503, cause: 'limit', headers: RETRY_SOON } : seat;
-  } catch (error) {
-    return unjudged(error);
-  }
-}
-
-function unjudged(error: unknown): Objection {
-  return { status: 500, cause: 'unjudged', reason: 'the request could not be judged', thrown: { error } };
-}
-
-function undecided(ms: number): Objection {
-  const detail = `: verify took longer than verifyTimeoutMs (${ms} ms)`;
-  return { status: 503, cause: 'time-out', reason: 'the request could not be judged in time', detail, headers: RETRY_SOON };
-}
-
 /** Sockets that were upgraded here. They speak WebSocket, so an HTTP answer would be read as a frame. */
 const UPGRADED = new WeakSet<Duplex>();
-
-const ACCEPTED: Ruling = { answer: 'accept', context: undefined };
-
-const GOING_AWAY: Objection = { status: 503, cause: 'draining', reason: 'this side is going away', headers: RETRY_SOON };
