@@ -27,54 +27,82 @@ export interface UpgradeHandlers {
  */
 export function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, policy: UpgradePolicy, handlers: UpgradeHandlers): void {
   ignoreErrors(socket);
-  const seat = objectionTo(request, policy) ?? seatFor(request, policy);
-  const vacate = (): void => {
-    if (!('status' in seat)) seat.leave();
-  };
-  const unanswered = (reason: string): void => {
-    vacate();
-    handlers.unanswered(reason);
-  };
-  const refuse = (objection: Objection): void => {
-    const refused = refuseUpgrade(request, socket, objection, policy.log, (refusal) => {
-      vacate();
-      handlers.refused(refusal);
+  new Upgrade(request, socket, head, policy, handlers).judge();
+}
+
+/** One upgrade request, until it has its answer. */
+class Upgrade {
+  /** The seat of the connection; `null` without one. */
+  #seat: Seat | null = null;
+
+  constructor(
+    private readonly request: IncomingMessage,
+    private readonly socket: Duplex,
+    private readonly head: Buffer,
+    private readonly policy: UpgradePolicy,
+    private readonly handlers: UpgradeHandlers,
+  ) {}
+
+  judge(): void {
+    const { request, socket, policy } = this;
+    const seat = objectionTo(request, policy) ?? seatFor(request, policy);
+    if ('status' in seat) {
+      this.#refuse(seat);
+      return;
+    }
+    this.#seat = seat;
+    if (policy.verify === undefined) this.#follow(ACCEPTED, seat);
+    else
+      verified(request, socket, policy.verify, policy).subscribe((ruling) => {
+        this.#follow(ruling, seat);
+      });
+  }
+
+  #follow(ruling: Ruling, seat: Seat): void {
+    guard('an upgrade', () => {
+      if (ruling.answer === 'accept') this.#accept(ruling.context, seat);
+      else if (ruling.answer === 'refuse') this.#refuse(ruling.objection);
+      else this.#dialerLeft();
     });
-    if (!refused) unanswered(UPGRADED.has(socket) ? 'the socket was upgraded before' : 'the socket has ended');
-  };
-  const leave = (): void => {
-    socket.destroy();
-    unanswered('the dialer left before it was answered');
-  };
-  const complete = (): Transport | string => {
+  }
+
+  #accept(context: PeerContext | undefined, seat: Seat): void {
+    const upgraded = this.#complete();
+    if (typeof upgraded !== 'string') this.handlers.accepted(upgraded, context, seat);
+    else this.#refuse({ status: 400, cause: 'handshake', reason: upgraded });
+  }
+
+  #complete(): Transport | string {
+    const { request, socket, head, policy } = this;
     try {
       const upgraded = policy.upgrader.upgrade(request, socket, head);
       if (typeof upgraded !== 'string') UPGRADED.add(socket);
       return upgraded;
     } catch (error) {
       // Leave the socket alone: it belongs to the listener that upgraded it first.
-      unanswered(messageOf(error));
+      this.#unanswered(messageOf(error));
       throw error;
     }
-  };
-  const accept = (context: PeerContext | undefined, taken: Seat): void => {
-    const upgraded = complete();
-    if (typeof upgraded !== 'string') handlers.accepted(upgraded, context, taken);
-    else refuse({ status: 400, cause: 'handshake', reason: upgraded });
-  };
-  const conclude = (ruling: Ruling, taken: Seat): void => {
-    guard('an upgrade', () => {
-      if (ruling.answer === 'accept') accept(ruling.context, taken);
-      else if (ruling.answer === 'refuse') refuse(ruling.objection);
-      else leave();
+  }
+
+  #refuse(objection: Objection): void {
+    const { request, socket, policy } = this;
+    const isAnswered = refuseUpgrade(request, socket, objection, policy.log, (refusal) => {
+      this.#seat?.leave();
+      this.handlers.refused(refusal);
     });
-  };
-  if ('status' in seat) refuse(seat);
-  else if (policy.verify === undefined) conclude(ACCEPTED, seat);
-  else
-    verified(request, socket, policy.verify, policy).subscribe((ruling) => {
-      conclude(ruling, seat);
-    });
+    if (!isAnswered) this.#unanswered(UPGRADED.has(socket) ? 'the socket was upgraded before' : 'the socket has ended');
+  }
+
+  #dialerLeft(): void {
+    this.socket.destroy();
+    this.#unanswered('the dialer left before it was answered');
+  }
+
+  #unanswered(reason: string): void {
+    this.#seat?.leave();
+    this.handlers.unanswered(reason);
+  }
 }
 
 /** Refuses a request, and logs the refusal. Returns `false` if the socket has ended or was upgraded before. */
