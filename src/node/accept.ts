@@ -145,12 +145,13 @@ function take(seat: Seat, core: PeerCore, peer: Peer): void {
 
 /** Calls `onPeer` with the peer. The peer begins to read in a later turn, when its handlers are in place. */
 export function announcePeer(peer: Peer, transport: Transport, { onPeer }: OfUpgrades, request: IncomingMessage | null): void {
-  Peer.core(peer)?.setRemote(addressOf(request));
+  Peer.core(peer)?.setRemote(remoteOf(request));
   guard('onPeer', () => onPeer?.(peer, request));
   transport.turn(() => void peer.serve());
 }
 
-function addressOf(request: IncomingMessage | null): string {
+/** The address of the other side, for the log; empty if it is not known. */
+function remoteOf(request: IncomingMessage | null): string {
   const { remoteAddress, remotePort } = request?.socket ?? {};
   if (remoteAddress === undefined || remotePort === undefined) return '';
   return `${remoteAddress.includes(':') ? `[${remoteAddress}]` : remoteAddress}:${remotePort}`;

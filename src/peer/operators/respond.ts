@@ -6,9 +6,11 @@ import { failAnswer, stopUpload } from '../stream/answer.js';
 import { feed } from '../stream/feed.js';
 import type { FeedOptions } from '../stream/feed.js';
 import { decline } from '../stream/input.js';
+import type { Input } from '../stream/input.js';
 import { checkOverflow } from '../stream/overflow.js';
 import type { Overflow } from '../stream/overflow.js';
 import { Stream } from '../stream/stream.js';
+import type { StreamCore } from '../stream/stream-core.js';
 
 /**
  * Answers each stream with an Observable: values become data, and completion becomes the end. An error resets the stream as a handler's
@@ -46,7 +48,7 @@ export function respond<P = unknown, In = unknown, Out = unknown, O extends Answ
 /** The values that answer a stream: all that rxjs takes for an Observable, and a Blob. Nothing leaves the stream to other handlers. */
 export type Answer<Out> = ObservableInput<Out> | Blob | PromiseLike<void> | void;
 
-type Project = (payload: unknown, stream: Stream) => ObservableInput<unknown> | Blob | void;
+type Project = (payload: unknown, stream: Stream) => Input<unknown> | void;
 
 function answer(stream: Stream, project: Project, overflow: Overflow, answering: { readonly closed: boolean }): Observable<never> {
   const streamCore = Stream.streamCore(stream);
@@ -58,31 +60,37 @@ function answer(stream: Stream, project: Project, overflow: Overflow, answering:
   streamCore.line.handlerStarted();
   try {
     const input = project(stream.payload, stream);
-    if (input === undefined) {
-      settle();
-      return EMPTY;
+    if (input !== undefined) {
+      if (answering.closed) cancelBegun(streamCore, input);
+      return sent(streamCore, input, overflow, settle);
     }
-    if (answering.closed) {
-      // `project` has unsubscribed. The work has begun, so the stream may not be refused.
-      streamCore.markTaken();
-      streamCore.cancel();
-      decline(input);
-    }
-    const values = isPromise(input) ? from(input).pipe(filter((value) => value !== undefined)) : input;
-    const stopped$ = defer(() => {
-      stopUpload(streamCore);
-      return EMPTY;
-    });
-    const answered$ = concat(feed(streamCore, values, { overflow }).pipe(catchError(() => EMPTY)), stopped$);
-    // A promise keeps running after the stream has ended.
-    if (!isPromise(input)) return answered$.pipe(finalize(settle));
-    input.then(settle, settle);
-    return answered$;
+    settle();
   } catch (error) {
     settle();
     streamCore.markTaken();
     failAnswer(streamCore, error);
     stopUpload(streamCore);
-    return EMPTY;
   }
+  return EMPTY;
+}
+
+/** Cancels a stream whose `project` has unsubscribed. The work has begun, so the stream may not be refused. */
+function cancelBegun(streamCore: StreamCore, input: Input<unknown>): void {
+  streamCore.markTaken();
+  streamCore.cancel();
+  decline(input);
+}
+
+/** Sends the values of an answer, and then stops an upload that still runs. */
+function sent(streamCore: StreamCore, input: Input<unknown>, overflow: Overflow, settle: () => void): Observable<never> {
+  const values = isPromise(input) ? from(input).pipe(filter((value) => value !== undefined)) : input;
+  const stopped$ = defer(() => {
+    stopUpload(streamCore);
+    return EMPTY;
+  });
+  const sent$ = concat(feed(streamCore, values, { overflow }).pipe(catchError(() => EMPTY)), stopped$);
+  // A promise keeps running after the stream has ended.
+  if (!isPromise(input)) return sent$.pipe(finalize(settle));
+  input.then(settle, settle);
+  return sent$;
 }
