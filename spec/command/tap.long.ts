@@ -1,8 +1,10 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { WebSocket as Ws, WebSocketServer } from 'ws';
 import { BuiltCommand } from './command.js';
 
 let command: BuiltCommand;
@@ -39,6 +41,20 @@ describe('rxmux tap', () => {
   it('`rxmux tap` records only the size of a payload without --payloads', async () => {
     const [first] = await recorded('json', join(files, 'sizes.ndjson'));
     expect(first).toMatchObject({ f: { type: 'open', payload: { $size: 24 } } });
+  });
+
+  it('`rxmux tap` passes on the message that a server sends first', async () => {
+    const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
+    server.on('connection', (socket) => {
+      socket.send(Uint8Array.of(0x80));
+    });
+    await once(server, 'listening');
+    const tap = await command.listen('tap', '--port', '0', `ws://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    const dialer = new Ws(tap.url, 'mux.v1.msgpack');
+    const [message] = (await once(dialer, 'message')) as [Buffer];
+    expect([...message]).toEqual([0x80]);
+    dialer.terminate();
+    server.close();
   });
 });
 

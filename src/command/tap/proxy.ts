@@ -34,36 +34,56 @@ export function passOn(
   let connections = 0;
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     const c = ++connections;
-    const offer = (request.headers['sec-websocket-protocol'] ?? '').split(',').map((value) => value.trim());
-    const upstream = dialled(target, offer, { ...passedOn(request.headers), ...headers });
+    const upstream = dialled(target, offerOf(request), { ...passedOn(request.headers), ...headers });
+    const fail = (why: string, status: string): void => {
+      observer.failed(c, why);
+      if (!socket.destroyed) socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+    };
     socket.on('error', () => {
       upstream.terminate();
     });
     upstream.on('unexpected-response', (_, { statusCode, statusMessage }) => {
-      observer.failed(c, `HTTP ${statusCode}`);
-      socket.end(`HTTP/1.1 ${statusCode} ${statusMessage}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+      fail(`HTTP ${statusCode}`, `${statusCode} ${statusMessage}`);
     });
     upstream.on('error', ({ message }) => {
-      observer.failed(c, message);
-      if (!socket.destroyed) socket.end('HTTP/1.1 502 Bad Gateway\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
+      fail(message, '502 Bad Gateway');
     });
     upstream.on('open', () => {
+      // A message of the target waits until the dialer is there.
+      upstream.pause();
       void rawCodec(upstream.protocol.replace(/^mux\.v1\./, '')).then((codec) => {
-        const see = (d: Line['d'], data: Buffer): void => {
-          observer.passed({ v: 1, t: Math.round(now()), c, d, f: codec === null ? null : decoded(codec, data) }, data.byteLength);
-        };
         upgrades.options.handleProtocols = () => upstream.protocol;
         upgrades.handleUpgrade(request, socket, head, (downstream) => {
-          observer.opened(c);
-          downstream.on('close', () => {
-            observer.closed(c);
-          });
-          pass(downstream, upstream, (data) => see('>', data));
-          pass(upstream, downstream, (data) => see('<', data));
+          join({ c, downstream, upstream, codec }, now, observer);
+          upstream.resume();
         });
       });
     });
   });
+}
+
+interface Connection {
+  readonly c: number;
+  readonly downstream: WebSocket;
+  readonly upstream: WebSocket;
+  readonly codec: RawCodec | null;
+}
+
+/** Passes messages on in both directions, and reports them. */
+function join({ c, downstream, upstream, codec }: Connection, now: () => number, observer: ProxyObserver): void {
+  const see = (d: Line['d'], data: Buffer): void => {
+    observer.passed({ v: 1, t: Math.round(now()), c, d, f: codec === null ? null : decoded(codec, data) }, data.byteLength);
+  };
+  observer.opened(c);
+  downstream.on('close', () => {
+    observer.closed(c);
+  });
+  pass(downstream, upstream, (data) => see('>', data));
+  pass(upstream, downstream, (data) => see('<', data));
+}
+
+function offerOf({ headers }: IncomingMessage): readonly string[] {
+  return (headers['sec-websocket-protocol'] ?? '').split(',').map((value) => value.trim());
 }
 
 function dialled(target: string, offer: readonly string[], headers: Readonly<Record<string, string>>): WebSocket {
