@@ -12,6 +12,7 @@ import { Exit, UsageError } from '../exit.js';
 import type { ExitStatus } from '../exit.js';
 import { headersOf, numberOf } from '../headers.js';
 import { rawCodec } from '../raw-codec.js';
+import type { RawCodec } from '../raw-codec.js';
 
 export const help = `rxmux replay: sends the dialer's frames of a recording again
 
@@ -42,36 +43,30 @@ EXAMPLES
 
 const OF_STREAMS: ReadonlySet<unknown> = new Set(['open', 'data', 'reset']);
 
+interface Settings {
+  readonly url: string;
+  readonly lines: readonly Line[];
+  readonly connection: number;
+  readonly speed: number;
+  readonly codec: RawCodec;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly timeoutMs: number;
+  readonly json: boolean;
+}
+
 /** Runs `rxmux replay`. */
 export async function run(args: readonly string[]): Promise<ExitStatus> {
-  const { values, positionals } = parseArgs({
-    args: [...args],
-    allowPositionals: true,
-    options: {
-      connection: { type: 'string', default: '1' },
-      speed: { type: 'string', default: '1' },
-      codec: { type: 'string', default: 'json' },
-      timeout: { type: 'string', default: '10000' },
-      json: { type: 'boolean', default: false },
-      header: { type: 'string', short: 'H', multiple: true },
-    },
-  });
-  const [file = '', ...rest] = positionals;
-  const url = addressOf(rest);
-  const connection = numberOf('connection', values.connection);
-  const lines = await linesOf(file);
+  const { url, lines, connection, speed, codec, headers, timeoutMs, json } = await settingsOf(args);
   const heard$ = new Subject<RecordedFrame>();
-  const frames$ = played(lines, connection, numberOf('speed', values.speed), heard$);
-  const codec = await rawCodec(values.codec);
-  if (codec === null) throw new UsageError('expected @msgpack/msgpack to be installed for the codec msgpack');
-  const socket = new WebSocket(url, `mux.v1.${codec.name}`, { headers: headersOf(values.header), perMessageDeflate: false });
+  const frames$ = played(lines, connection, speed, heard$);
+  const socket = new WebSocket(url, `mux.v1.${codec.name}`, { headers, perMessageDeflate: false });
   const began = performance.now();
   let missing = lines.filter(({ c, d, f }) => c === connection && d === '<' && OF_STREAMS.has(f?.['type'])).length;
   const ended = new Promise<ExitStatus>((resolve) => {
     socket.on('message', (data: Buffer) => {
       const f = codec.decode(codec.binary ? data : data.toString()) as RecordedFrame;
       const line: Line = { v: 1, t: Math.round(performance.now() - began), c: 1, d: '<', f };
-      process.stdout.write(`${values.json ? writeLine(line) : describeLine(line)}\n`);
+      process.stdout.write(`${json ? writeLine(line) : describeLine(line)}\n`);
       heard$.next(f);
       if (OF_STREAMS.has(f['type']) && --missing === 0) resolve(Exit.OK);
     });
@@ -89,12 +84,41 @@ export async function run(args: readonly string[]): Promise<ExitStatus> {
   const sent = once(socket, 'open').then(async () => {
     await lastValueFrom(frames$.pipe(tap((frame) => socket.send(codec.encode(frame)))), { defaultValue: null });
     if (missing === 0) return Exit.OK;
-    await pause(numberOf('timeout', values.timeout), undefined, { ref: false });
+    await pause(timeoutMs, undefined, { ref: false });
     return Exit.TIMEOUT;
   });
   const status = await Promise.race([missing === 0 ? sent : ended, sent.catch(() => ended)]);
   socket.terminate();
   return status;
+}
+
+async function settingsOf(args: readonly string[]): Promise<Settings> {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      connection: { type: 'string', default: '1' },
+      speed: { type: 'string', default: '1' },
+      codec: { type: 'string', default: 'json' },
+      timeout: { type: 'string', default: '10000' },
+      json: { type: 'boolean', default: false },
+      header: { type: 'string', short: 'H', multiple: true },
+    },
+  });
+  const [file = '', ...rest] = positionals;
+  const url = addressOf(rest);
+  const codec = await rawCodec(values.codec);
+  if (codec === null) throw new UsageError('expected @msgpack/msgpack to be installed for the codec msgpack');
+  return {
+    url,
+    lines: await linesOf(file),
+    connection: numberOf('connection', values.connection),
+    speed: numberOf('speed', values.speed),
+    codec,
+    headers: headersOf(values.header),
+    timeoutMs: numberOf('timeout', values.timeout),
+    json: values.json,
+  };
 }
 
 async function linesOf(file: string): Promise<readonly Line[]> {
