@@ -43,14 +43,14 @@ describe('rxmux tap', () => {
     expect(first).toMatchObject({ f: { type: 'open', payload: { $size: 24 } } });
   });
 
-  it('`rxmux tap` passes on the message that a server sends first', async () => {
+  it.each(['mux.v1.msgpack', 'mux.v1.cbor'])('`rxmux tap` passes on the message that a server sends first, under %s', async (protocol) => {
     const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
     server.on('connection', (socket) => {
       socket.send(Uint8Array.of(0x80));
     });
     await once(server, 'listening');
     const tap = await command.listen('tap', '--port', '0', `ws://127.0.0.1:${(server.address() as AddressInfo).port}`);
-    const dialer = new Ws(tap.url, 'mux.v1.msgpack');
+    const dialer = new Ws(tap.url, protocol);
     const [message] = (await once(dialer, 'message')) as [Buffer];
     expect([...message]).toEqual([0x80]);
     dialer.terminate();

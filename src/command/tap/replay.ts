@@ -108,7 +108,7 @@ async function settingsOf(args: readonly string[]): Promise<Settings> {
   const [file = '', ...rest] = positionals;
   const url = addressOf(rest);
   const codec = await rawCodec(values.codec);
-  if (codec === null) throw new UsageError('expected @msgpack/msgpack to be installed for the codec msgpack');
+  if (codec === null) throw new UsageError(`expected the codec json, or msgpack with @msgpack/msgpack installed, got '${values.codec}'`);
   return {
     url,
     lines: await linesOf(file),
