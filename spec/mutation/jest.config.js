@@ -9,7 +9,7 @@ export default {
   roots: ['<rootDir>/src', '<rootDir>/spec'],
   testMatch: [
     ...['wire', 'codec', 'rx', 'session', 'conformance'].map((folder) => `<rootDir>/spec/${folder}/**/*.spec.ts`),
-    ...['read-bypass', 'write-batch'].map((file) => `<rootDir>/spec/transport/${file}.spec.ts`),
+    ...['read-bypass', 'shared-frame', 'write-batch'].map((file) => `<rootDir>/spec/transport/ws/${file}.spec.ts`),
   ],
   // The slowest specs: properties over whole sessions, and bombs in their own processes.
   testPathIgnorePatterns: ['/node_modules/', '\\.property\\.spec\\.ts$', '/bombs\\.spec\\.ts$'],
