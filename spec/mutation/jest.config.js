@@ -11,8 +11,8 @@ export default {
     ...['wire', 'codec', 'rx', 'session', 'conformance'].map((folder) => `<rootDir>/spec/${folder}/**/*.spec.ts`),
     ...['read-bypass', 'shared-frame', 'write-batch'].map((file) => `<rootDir>/spec/transport/ws/${file}.spec.ts`),
   ],
-  // The slowest specs: properties over whole sessions, and bombs in their own processes.
-  testPathIgnorePatterns: ['/node_modules/', '\\.property\\.spec\\.ts$', '/bombs\\.spec\\.ts$'],
+  // The slowest specs: properties over whole sessions.
+  testPathIgnorePatterns: ['/node_modules/', '\\.property\\.spec\\.ts$'],
   testEnvironment: join(here, 'environment.js'),
   runner: join(here, 'runner.js'),
   transform: { '\\.ts$': join(here, 'transform.js') },
