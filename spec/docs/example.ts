@@ -14,6 +14,7 @@ import * as port from '../../src/port.js';
 import * as react from '../../src/react.js';
 import * as testing from '../../src/testing.js';
 import * as topics from '../../src/topics.js';
+import { fences } from './markdown.js';
 import type { Fence } from './markdown.js';
 import { newReader } from './reader.js';
 import type { Reader } from './reader.js';
@@ -81,6 +82,11 @@ export class Example {
     await reader.peer.close();
     return printed;
   }
+}
+
+/** The examples of pages, in their order. */
+export function examplesOf(pages: readonly string[]): Example[] {
+  return pages.flatMap((page) => fences(page, 'ts')).map((fence) => new Example(fence));
 }
 
 /** Names that a program declares or imports. */

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { buildSync } from 'esbuild';
-import { Example } from './example.js';
-import { fences, REPOSITORY } from './markdown.js';
+import { examplesOf } from './example.js';
+import { REPOSITORY } from './markdown.js';
 
 const FILES = ['api', 'server', 'client', 'page'];
 const PROGRAMS = ['server', 'client'];
@@ -18,7 +18,7 @@ const LISTENING = /^listening \{ address: '.+', family: 'IPv\d', port: (\d+) \}$
 const started: ChildProcess[] = [];
 
 describe('quick start', () => {
-  const blocks = fences('README.md', 'ts').map((fence) => new Example(fence));
+  const blocks = examplesOf(['README.md']);
 
   afterAll(() => {
     for (const program of started) program.kill();

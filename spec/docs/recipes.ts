@@ -32,7 +32,7 @@ interface Entry {
 
 type NewId = (bytes: number) => string;
 
-/** The exports of the blocks in docs/recipes.md. The spec of all pages checks their types. */
+/** The exports of the blocks in docs/recipes.md. `type-check.long.ts` checks their types. */
 export interface Recipes {
   liveSearch: (peer: Peer, term$: Observable<string>) => Observable<string[]>;
   serveSearch: (peer: Peer, find: (term: string) => Observable<string[]>) => Subscription;
