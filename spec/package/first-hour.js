@@ -1,4 +1,4 @@
-// The rest of a newcomer's first hour, after the quick start: a page, React, Angular, a test and a deploy, word for word from docs/first-hour.md.
+// The rest of a newcomer's first hour, after the quick start: a page, React, Angular, a push, a test and a deploy, word for word from docs/first-hour.md.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -45,6 +45,22 @@ async function showsNumber(browser, directory, program, port, read) {
   }
 }
 
+/** Reads what a server pushes. */
+async function checkPush(directory) {
+  const newsroom = await startServer(directory, 'newsroom.ts');
+  const reader = spawn(process.execPath, ['reader.ts', `ws://localhost:${newsroom.port}`], {
+    cwd: directory,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  try {
+    await linesOf(reader.stdout)('news ');
+    check('a client prints what a server pushes', true);
+  } finally {
+    reader.kill('SIGKILL');
+    await newsroom.kill();
+  }
+}
+
 /** Ends the server while a client reads. */
 async function checkDeploy(directory) {
   const { port, end } = await startServer(directory, 'deploy.ts');
@@ -82,6 +98,7 @@ export async function firstHour(directory) {
       run(directory, 'npm', 'install', '--loglevel=error', ...ANGULAR);
       await showsNumber(browser, directory, 'angular.ts', server.port, "Number(document.querySelector('output')?.textContent) > 0");
     });
+    await lap('a push', () => checkPush(directory));
     await lap('a test', () => {
       run(directory, process.execPath, '--test', 'square.test.ts');
       check('the test in memory passes', true);
