@@ -3,10 +3,10 @@ import type { Config } from 'jest';
 
 const config: Config = {
   testEnvironment: 'node',
-  // It is there to end what hangs, and tells nothing of speed: a machine that does other things is many times slower.
+  // It ends a test that hangs. It measures no speed: a busy machine is many times slower.
   testTimeout: 60_000,
   testMatch: ['<rootDir>/spec/**/*.spec.ts', '<rootDir>/marbles/**/*.marbles.ts'],
-  // isolatedModules (in tsconfig.spec.json): each file is only stripped of its types, which `npm run typecheck` checks for all of them at once.
+  // isolatedModules (in tsconfig.spec.json): the transform only strips types. `npm run typecheck` checks them in all files at once.
   transform: {
     '\\.ts$': ['ts-jest', { tsconfig: '<rootDir>/tsconfig.spec.json', diagnostics: false }],
     '/node_modules/(cborg|@angular)/': '<rootDir>/spec/support/platform/es-module-transform.js',
@@ -22,10 +22,10 @@ const config: Config = {
     '^rxmux/inspect$': '<rootDir>/src/inspect.ts',
     '^cborg$': '<rootDir>/node_modules/cborg/cborg.js',
   },
-  // A core is left to nobody else: the default would run a machine of two cores in one process.
+  // The tests take every core. The default would run a machine of two cores in one process.
   maxWorkers: '100%',
-  // jest-circus leaves an AsyncLocalStorage behind with every file of tests, and before Node 24 every promise asks each of them: a worker that
-  // lives through a hundred files gives a fifth of its time to that. One that has grown to this makes way for a new one.
+  // jest-circus leaves an AsyncLocalStorage behind with every file of tests. Before Node 24 every promise asks each of them: after a hundred
+  // files a worker spends a fifth of its time there. A worker that has grown to this size ends, and a new one takes its place.
   workerIdleMemoryLimit: '400MB',
   modulePathIgnorePatterns: ['<rootDir>/dist/'],
   // Unlike v8, babel notices an `if` that is never false and a default that is never used, and leaves files of types alone.

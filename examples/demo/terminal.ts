@@ -6,7 +6,7 @@ const BAR_WIDTH = 24;
 /** The output of the demo: colours and redrawn lines on a terminal, plain lines in a file. */
 export class Terminal {
   #redrawing = false;
-  #told = 0;
+  #shown = 0;
 
   constructor(private readonly output: WriteStream) {}
 
@@ -18,7 +18,7 @@ export class Terminal {
   line(text: string, indent = '  '): void {
     if (this.#redrawing) this.output.write('\r\x1b[K');
     this.#redrawing = false;
-    this.#told = 0;
+    this.#shown = 0;
     this.output.write(text === '' ? '\n' : `${indent}${text}\n`);
   }
 
@@ -26,8 +26,8 @@ export class Terminal {
   progress(share: number, text: string): void {
     const { isTTY } = this.output;
     const step = Math.floor(share * (isTTY ? 100 : 4));
-    if (step <= this.#told) return;
-    this.#told = step;
+    if (step <= this.#shown) return;
+    this.#shown = step;
     this.#redrawing = isTTY;
     const line = `  ${bar(share)} ${text}`;
     this.output.write(isTTY ? `\r\x1b[K${line}` : `${line}\n`);

@@ -27,7 +27,7 @@ export const push: Step = {
     });
     const read = await peer.request<string>({ op: 'subscribe', name: 'dear reader' });
     remove();
-    terminal.line(`the server was told: ${read}`);
+    terminal.line(`the server received: ${read}`);
     assert.equal(read, `read by process ${process.pid}`);
     assert.deepEqual(ids, [2], 'the streams of an acceptor have even ids');
   },
