@@ -49,7 +49,7 @@ interface Used {
 }
 
 /** Declares the options of an inspection. */
-export const INSPECT_OPTIONS: Options<InspectOptions, Used> = {
+const INSPECT_OPTIONS: Options<InspectOptions, Used> = {
   historyMs: [checkNumber, 600_000],
   historyLines: [checkNumber, 100_000],
   maxPeers: [atLeast(1), 50],

@@ -35,7 +35,7 @@ interface Used {
 }
 
 /** Declares the options of answers to inspectors. */
-export const INSPECTOR_ANSWER_OPTIONS: Options<InspectorAnswerOptions, Used> = {
+const INSPECTOR_ANSWER_OPTIONS: Options<InspectorAnswerOptions, Used> = {
   verify: [checkFunction, () => false],
   maxWaitingLines: [atLeast(1), 5_000],
 };
@@ -69,7 +69,7 @@ export function answerInspector(inspection: Inspection, options: InspectorAnswer
 }
 
 /** Whether a stream was opened by {@link inspectorFeed}. */
-export function isViewer(payload: unknown): boolean {
+function isViewer(payload: unknown): boolean {
   return Array.isArray(payload) && payload[0] === OPENED_WITH;
 }
 

@@ -42,7 +42,7 @@ export function printPayload(payload: unknown, { json }: CallSettings): void {
 }
 
 /** Returns the JSON of a value, with bytes in base64. */
-export function jsonOf(value: unknown): string {
+function jsonOf(value: unknown): string {
   return JSON.stringify(value, (_, inner: unknown) => (inner instanceof Uint8Array ? Buffer.from(inner).toString('base64') : inner));
 }
 

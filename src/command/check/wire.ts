@@ -6,7 +6,7 @@ import type { RawCodec } from '../raw-codec.js';
 export type Envelope = Readonly<Record<string, unknown>>;
 
 /** The end of a socket. */
-export interface Closed {
+interface Closed {
   readonly code: number;
 }
 
