@@ -6,7 +6,11 @@ import { api } from './api.ts';
 
 const answers = answering(api, {
   square: ({ n }) => n * n,
-  countdown: ({ from }) => interval(100).pipe(take(from), map((tick) => from - tick)),
+  countdown: ({ from }) =>
+    interval(100).pipe(
+      take(from),
+      map((tick) => from - tick),
+    ),
 });
 const server = serve({ port: Number(process.argv[2] ?? 8080), ...answers });
 console.log('listening', await server.listening);
