@@ -54,6 +54,7 @@ describe('rxmux tap', () => {
     const [message] = (await once(dialer, 'message')) as [Buffer];
     expect([...message]).toEqual([0x80]);
     dialer.terminate();
+    for (const client of server.clients) client.terminate();
     server.close();
   });
 });
