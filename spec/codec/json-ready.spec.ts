@@ -6,6 +6,10 @@ class Row {
   readonly id = 1;
 }
 
+class Tagged {
+  readonly [Symbol.toStringTag] = 'Row';
+}
+
 describe('isJsonReady', () => {
   it.each<[string, unknown]>([
     ['text', 'a'],
@@ -19,6 +23,9 @@ describe('isJsonReady', () => {
     ['an object without a prototype', Object.assign(Object.create(null) as object, { a: 1 })],
     ['an object with its own tag', { [Symbol.toStringTag]: 'Row', a: 1 }],
     ['an object whose prototype is a plain object', Object.assign(Object.create({ inherited: 1 }) as object, { a: 1 })],
+    ['an instance of a class', new Row()],
+    ['a date', new Date(0)],
+    ['an invalid date, which JSON writes as null', new Date(NaN)],
     ['a property named constructor', { constructor: 'a' }],
     ['a property that is undefined, which JSON leaves out', { a: undefined }],
     ['objects in arrays in objects', { a: [{ b: ['c'] }] }],
@@ -33,11 +40,13 @@ describe('isJsonReady', () => {
     ['a bigint', 1n],
     ['a symbol', Symbol('a')],
     ['a function', () => 1],
-    ['a date, which has a toJSON', new Date(0)],
+    ['a date with a toJSON of its own', Object.assign(new Date(0), { toJSON: () => 1 })],
+    ['a date with a toISOString of its own', Object.assign(new Date(0), { toISOString: () => 1 })],
     ['a plain object with a toJSON', { toJSON: () => 1 }],
     ['an array with a toJSON', Object.assign([], { toJSON: () => 1 })],
-    ['an instance of a class', new Row()],
     ['a map', new Map()],
+    ['an error', new Error('lost')],
+    ['an instance with its own tag', new Tagged()],
     ['a built-in iterator', new Map().values()],
     ['bytes', new Uint8Array(1)],
     ['an array of a subclass', new (class extends Array<number> {})()],

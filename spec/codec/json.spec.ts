@@ -279,6 +279,12 @@ describe('JsonCodec rule 3: TypeErrors of encode', () => {
     );
   });
 
+  it('JsonCodec names the place of bytes with a toJSON', () => {
+    expect(failureOf(() => codec.encodePayload([1, { raw: Buffer.of(1) }]))).toBe(
+      "TypeError: codec 'json': expected a value it can carry at payload[1].raw, got bytes (Uint8Array)",
+    );
+  });
+
   it.each(['headers', 'trailers'] as const)('JsonCodec refuses an invalid value in %s', (field) => {
     const expected = `TypeError: codec 'json': expected a value it can carry at ${field}.at, got a bigint`;
     expect(failureOf(() => codec.encode({ type: 'open', [field]: { at: 1n } }))).toBe(expected);

@@ -1,5 +1,4 @@
 import { mayBeIndex } from './index-keys.js';
-import type { Dialect } from './plain-copy.js';
 
 /** Whether an object counts by its own properties and nothing else, so that it can be written entry by entry. */
 export function isBare(object: object & { readonly toJSON?: unknown }): boolean {
@@ -8,8 +7,7 @@ export function isBare(object: object & { readonly toJSON?: unknown }): boolean 
 }
 
 /** Whether an entry of headers is text, a number, a boolean or `null` that arrives unchanged. JSON loses the sign of -0. */
-export function carriesEntry(key: string, value: unknown, { text }: Dialect): boolean {
-  if (mayBeIndex(key) || (text !== null && text(key) !== key)) return false;
-  if (typeof value === 'string') return text === null || text(value) === value;
-  return value === null || typeof value === 'boolean' || (Number.isFinite(value) && !Object.is(value, -0));
+export function carriesEntry(key: string, value: unknown): boolean {
+  if (mayBeIndex(key)) return false;
+  return typeof value === 'string' || value === null || typeof value === 'boolean' || (Number.isFinite(value) && !Object.is(value, -0));
 }

@@ -1,7 +1,7 @@
 import type { Codec, Message } from '../wire/codec.js';
 import { ProtocolError } from '../wire/errors.js';
 import { isPlainTo } from '../wire/fragment-cost.js';
-import { isFrameType } from '../wire/frame-types.js';
+import { V1_FRAME_TYPES } from '../wire/frame-types.js';
 import { ABSENT } from '../wire/frame.js';
 import type { CompleteFrame, Frame, Metadata } from '../wire/frame.js';
 import { fromMapping } from '../wire/mapping.js';
@@ -10,13 +10,12 @@ import type { DecodeLimits } from '../wire/limits.js';
 import { isTooDeep } from './depth.js';
 import { carriesEntry } from './flat.js';
 import { decodeCanonical } from './json-canonical.js';
+import { checkedJson, checkedMap, MAX_DEPTH } from './json-checked.js';
 import { quotedLength } from './json-cost.js';
 import { flatJson } from './json-flat.js';
 import { hasMoreItems } from './json-items.js';
 import { isJsonReady } from './json-ready.js';
 import { parseJson, quote } from './json-text.js';
-import { isBytes, metadataCopy, plainCopy } from './plain-copy.js';
-import type { Dialect } from './plain-copy.js';
 import { weightOf } from './weight.js';
 
 /**
@@ -92,13 +91,13 @@ export class JsonCodec implements Codec {
   }
 
   /**
-   * Encodes a payload. It may read an own property twice, once to check it and once to write it.
+   * Encodes a payload. It may read an own property several times, to check it and to write it.
    *
    * @throws TypeError for a value that JSON cannot represent; the message names its place
    */
   encodePayload(payload: unknown): string {
     if (typeof payload === 'string') return quote(payload);
-    return JSON.stringify(isJsonReady(payload, MAX_DEPTH) ? payload : plainCopy(payload, 'payload', JSON_DIALECT));
+    return isJsonReady(payload, MAX_DEPTH) ? JSON.stringify(payload) : checkedJson(payload, 'payload');
   }
 
   /**
@@ -119,7 +118,7 @@ export class JsonCodec implements Codec {
 
   /** Whether an entry of headers arrives unchanged, as most text, numbers, booleans and `null` do. The key is never `__proto__`. */
   carries(key: string, value: unknown): boolean {
-    return carriesEntry(key, value, JSON_DIALECT);
+    return carriesEntry(key, value);
   }
 
   /** Returns the bytes that a slice of a payload's text takes between quotes. */
@@ -128,23 +127,10 @@ export class JsonCodec implements Codec {
   }
 }
 
-const MAX_DEPTH = 256;
-
-export const JSON_DIALECT: Dialect = {
-  codec: 'json',
-  maxDepth: MAX_DEPTH,
-  text: null,
-  nonFinite: false,
-  protoKey: true,
-  atom: () => undefined,
-  // A Buffer has a toJSON, which must not run.
-  refuses: isBytes,
-};
-
 // Writes keys in the order of `toMapping`. Joining strings here costs four fifths of stringifying the mapping, for a frame of 100 bytes.
 // The encoded payload and the quoted fragment go in unchanged.
 function envelope(frame: Frame, payload: string | null, fragment: string | null): string {
-  let json = isFrameType(frame.type) ? `{"type":"${frame.type}"` : `{"type":${quote(frame.type)}`;
+  let json = V1_FRAME_TYPES.has(frame.type) ? `{"type":"${frame.type}"` : `{"type":${quote(frame.type)}`;
   if (frame.stream != null) json += `,"stream":${finite(frame.stream, 'stream')}`;
   if (frame.code != null) json += `,"code":${finite(frame.code, 'code')}`;
   if (frame.end === true) json += ',"end":true';
@@ -169,7 +155,7 @@ function quotedFragment(frame: Frame, codec: JsonCodec): string | null {
 }
 
 function metadata(value: Readonly<Metadata>, field: string): string {
-  return flatJson(value) ?? JSON.stringify(metadataCopy(value, field, JSON_DIALECT));
+  return flatJson(value) ?? checkedMap(value, field);
 }
 
 function finite(value: number, field: string): number {

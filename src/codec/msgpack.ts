@@ -1,22 +1,25 @@
 import { Encoder } from '@msgpack/msgpack';
 import type { Codec, Message } from '../wire/codec.js';
+import { isArrayBuffer } from '../wire/cross-realm.js';
+import { IN_ENVELOPE_ORDER } from '../wire/fields.js';
 import { ABSENT, payloadFrame } from '../wire/frame.js';
-import type { CompleteFrame, Frame } from '../wire/frame.js';
+import type { CompleteFrame, Frame, Metadata } from '../wire/frame.js';
 import { DEFAULT_LIMITS } from '../wire/limits.js';
 import type { DecodeLimits } from '../wire/limits.js';
 import { joinBytes } from '../wire/fragments.js';
-import { fromMapping } from '../wire/mapping.js';
+import { fromMapping, toMapping } from '../wire/mapping.js';
 import { isPlainObject } from '../wire/plain-object.js';
+import { bytesOf } from './bytes-of.js';
 import { carriesEntry } from './flat.js';
 import { encodeBulk } from './msgpack-bulk.js';
 import { encodeCanonical, readCanonical } from './msgpack-canonical.js';
 import { KEPT_BYTES, MsgpackDecoder } from './msgpack-decoder.js';
-import { bytesOf, checkedMapping, MAX_DEPTH, MSGPACK_DIALECT } from './msgpack-dialect.js';
 import { TIMESTAMPS_ONLY } from './msgpack-timestamps.js';
-import { plainCopy } from './plain-copy.js';
+import { MAX_DEPTH, metadataCopy, plainCopy } from './plain-copy.js';
 import { malformed } from './prescan.js';
 import type { PrescanLimits } from './prescan.js';
 import { weightOf } from './weight.js';
+import { wellFormed } from './well-formed.js';
 
 /**
  * The codec `msgpack`: every frame is one binary message. Register it before you look it up.
@@ -127,7 +130,7 @@ export class MsgpackCodec implements Codec {
   encodePayload(payload: unknown): ArrayBuffer {
     const bulk = encodeBulk(payload);
     if (bulk !== null) return bulk;
-    const { buffer } = this.#encoder.encode(plainCopy(payload, 'payload', MSGPACK_DIALECT));
+    const { buffer } = this.#encoder.encode(plainCopy(payload, 'payload'));
     // The encoder keeps a buffer of twice the size of the largest value that it ever encoded.
     if (buffer.byteLength > KEPT_BYTES) this.#encoder = newEncoder();
     return buffer;
@@ -151,7 +154,7 @@ export class MsgpackCodec implements Codec {
 
   /** Whether an entry of headers arrives unchanged, as most text, numbers, booleans and `null` do. The key is never `__proto__`. */
   carries(key: string, value: unknown): boolean {
-    return carriesEntry(key, value, MSGPACK_DIALECT);
+    return carriesEntry(key, value) && isWellFormed(key) && (typeof value !== 'string' || isWellFormed(value));
   }
 
   /** Returns the bytes of a slice, plus the growth of the header of its bin. */
@@ -193,4 +196,25 @@ function binary(message: Message): Uint8Array {
 
 function newEncoder(): Encoder {
   return new Encoder({ extensionCodec: TIMESTAMPS_ONLY });
+}
+
+function isWellFormed(text: string): boolean {
+  return wellFormed(text) === text;
+}
+
+/**
+ * Returns an envelope for the encoder, with checked copies of headers and trailers. The payload is checked elsewhere.
+ *
+ * @throws TypeError for headers or trailers that msgpack cannot represent
+ */
+function checkedMapping(frame: Frame): Record<string, unknown> {
+  const mapping = toMapping(frame);
+  for (const { key, kind } of IN_ENVELOPE_ORDER) {
+    const value = mapping[key];
+    if (value === undefined || kind === 'payload') continue;
+    if (kind === 'metadata') mapping[key] = metadataCopy(value as Metadata, key);
+    else if (typeof value === 'string') mapping[key] = wellFormed(value);
+    else if (isArrayBuffer(value)) mapping[key] = new Uint8Array(value);
+  }
+  return mapping;
 }

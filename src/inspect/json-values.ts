@@ -1,5 +1,5 @@
-import { bytesOf } from '../codec/msgpack-dialect.js';
-import { isBytes } from '../codec/plain-copy.js';
+import { bytesOf } from '../codec/bytes-of.js';
+import { isBytes } from '../codec/refusal.js';
 import { isDate } from '../wire/cross-realm.js';
 import { fromBase64, toBase64 } from './base64.js';
 

@@ -1,5 +1,4 @@
-import { JSON_DIALECT } from '../codec/json.js';
-import { plainCopy } from '../codec/plain-copy.js';
+import { checkedJson } from '../codec/json-checked.js';
 import { log } from '../logger.js';
 
 /**
@@ -8,7 +7,7 @@ import { log } from '../logger.js';
  * @throws TypeError for a value that JSON does not carry, such as bytes
  */
 export function toJson(value: unknown): string {
-  return JSON.stringify(plainCopy(value, 'value', JSON_DIALECT));
+  return checkedJson(value, 'value');
 }
 
 /** Reads the value of a message, or warns and returns `undefined`: another program may publish at the broker too. */
