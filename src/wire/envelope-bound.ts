@@ -11,7 +11,9 @@ import { isPlainObject } from './plain-object.js';
 export function envelopeBound(frame: Frame): number {
   if (frame.fragment != null) return Infinity;
   const units = frame.type.length + (frame.reason?.length ?? 0) + (frame.nonce?.length ?? 0);
-  return KEYS_NUMBERS_AND_FLAGS + units * MOST_BYTES_PER_UNIT + metadataBound(frame.headers) + metadataBound(frame.trailers);
+  const bound = KEYS_NUMBERS_AND_FLAGS + units * MOST_BYTES_PER_UNIT;
+  if (frame.headers == null && frame.trailers == null) return bound;
+  return bound + metadataBound(frame.headers) + metadataBound(frame.trailers);
 }
 
 function metadataBound(metadata: Readonly<Metadata> | null | undefined): number {

@@ -10,49 +10,75 @@ export function copyMetadata(metadata: MetadataInput | undefined | null): Metada
   if (typeof metadata !== 'object') throw new TypeError(`expected headers or trailers to be a plain object, got ${typeof metadata}`);
   const tag = tagOf(metadata);
   // A Date, a Map, a Headers, an array or a promise would be encoded as another value, or as nothing.
-  if (tag === 'Object' && !isThenable<object>(metadata) && !(Symbol.iterator in metadata)) return { ...metadata };
+  if (tag === 'Object' && showsItsEntries(metadata)) return { ...metadata };
   disown(metadata);
   throw new TypeError(`expected headers or trailers to be a plain object, got [object ${tag}]`);
+}
+
+function showsItsEntries(object: object): boolean {
+  return !isThenable(object) && !(Symbol.iterator in object);
 }
 
 type MetadataField = 'headers' | 'trailers';
 
 /**
- * Encodes metadata and returns it as it goes on the wire. A value that cannot be encoded fails its call now, and later changes to the
+ * Returns metadata as it goes on the wire, or `null` for none. A value that cannot be encoded fails its call now, and later changes to the
  * metadata are not sent. Empty metadata counts as none.
  *
- * @throws any error of the codec for a value that it cannot represent
+ * @throws TypeError for metadata that is no plain object; any error of the codec for a value that it cannot represent
  */
-export function freezeMetadata(metadata: Metadata, codec: Codec, field: MetadataField = 'headers'): Readonly<Metadata> | null {
-  const keys = Object.keys(metadata);
-  if (keys.length === 0) return null;
-  const flat = carries(codec) ? flatCopy(metadata, keys, codec) : null;
-  if (flat !== null) return flat;
-  const frozen = codec.decodePayload(encoded(metadata, codec, field)) as Metadata;
-  return Object.keys(frozen).length === 0 ? null : Object.freeze(frozen);
-}
-
-type CarryingCodec = Codec & Required<Pick<Codec, 'carries'>>;
-
-/** Whether `carries` speaks for the codec: a subclass may encode or decode in another way. */
-function carries(codec: Codec): codec is CarryingCodec {
-  return codec.carries !== undefined && isNearer(codec, 'carries', 'encodePayload') && isNearer(codec, 'carries', 'decodePayload');
+export function freezeMetadata(
+  metadata: MetadataInput | undefined | null,
+  codec: Codec,
+  field: MetadataField = 'headers',
+): Readonly<Metadata> | null {
+  if (metadata === undefined || metadata === null) return null;
+  return flatCopy(metadata, codec) ?? transmitted(copyMetadata(metadata), codec, field);
 }
 
 /**
- * Returns a frozen copy of headers that arrive unchanged; `null` if only the codec knows what arrives. Copies entry by entry, because V8
- * takes several times as long to freeze a spread.
+ * Returns a frozen copy of headers that arrive unchanged, as nearly all do; `null` for all others. Copies entry by entry, because V8 takes
+ * several times as long to freeze a spread. It reads each entry once.
  */
-function flatCopy(metadata: Metadata, keys: readonly string[], codec: CarryingCodec): Readonly<Metadata> | null {
+function flatCopy(metadata: object, codec: Codec): Readonly<Metadata> | null {
+  if (!isLiteral(metadata) || !carries(codec)) return null;
   const copy: Metadata = {};
-  for (const key of keys) {
+  let isEmpty = true;
+  for (const key of Object.keys(metadata)) {
     const value = metadata[key];
     // An assignment to `__proto__` would make no entry.
     if (key === '__proto__' || !codec.carries(key, value)) return null;
     copy[key] = value;
+    isEmpty = false;
   }
-  return Object.freeze(copy);
+  return isEmpty ? null : Object.freeze(copy);
 }
+
+/** Whether {@link copyMetadata} would certainly copy an object. */
+function isLiteral(object: object & { readonly [Symbol.toStringTag]?: unknown }): object is Readonly<Metadata> {
+  return Object.getPrototypeOf(object) === Object.prototype && object[Symbol.toStringTag] === undefined && showsItsEntries(object);
+}
+
+/** Returns metadata as the codec encodes and decodes it. */
+function transmitted(metadata: Metadata, codec: Codec, field: MetadataField): Readonly<Metadata> | null {
+  if (Object.keys(metadata).length === 0) return null;
+  const decoded = codec.decodePayload(encoded(metadata, codec, field)) as Metadata;
+  return Object.keys(decoded).length === 0 ? null : Object.freeze(decoded);
+}
+
+type CarryingCodec = Codec & Required<Pick<Codec, 'carries'>>;
+
+/** Whether `carries` speaks for the codec: a subclass may encode or decode in another way. Each codec is inspected once. */
+function carries(codec: Codec): codec is CarryingCodec {
+  let known = CARRYING.get(codec);
+  if (known === undefined) {
+    known = codec.carries !== undefined && isNearer(codec, 'carries', 'encodePayload') && isNearer(codec, 'carries', 'decodePayload');
+    CARRYING.set(codec, known);
+  }
+  return known;
+}
+
+const CARRYING = new WeakMap<Codec, boolean>();
 
 function encoded(metadata: Metadata, codec: Codec, field: MetadataField): Message {
   try {

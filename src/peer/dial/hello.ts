@@ -5,7 +5,7 @@ import type { MetadataInput } from '../../wire/frame.js';
 import type { DialContext, Greeting } from './dial-plan.js';
 import { readOne } from '../stream/one-answer.js';
 import { guard } from '../../rx/guard.js';
-import { copyMetadata, freezeMetadata } from '../base/metadata.js';
+import { freezeMetadata } from '../base/metadata.js';
 import type { PeerCore } from '../core/peer-core.js';
 import { encodedOpen, openFrame } from '../stream/sendable.js';
 import { StreamCore } from '../stream/stream-core.js';
@@ -55,7 +55,7 @@ function sayHello(core: PeerCore, session: Session, hello: Hello, timeoutMs: num
     if (!session.acceptsStreams) throw new RefusedError('the remote is going away', null);
     checkHello(hello);
     const encoded = encodedOpen(core, hello.payload);
-    const headers = freezeMetadata(copyMetadata(hello.headers), core.codec);
+    const headers = freezeMetadata(hello.headers, core.codec);
     const frame = openFrame(core, hello.payload, encoded, headers, true, session.streams.nextId);
     const live = session.open();
     const stream = new StreamCore(core, live, frame.headers, frame.payload);

@@ -201,6 +201,6 @@ export class Outbox {
   #asMetadata(given: TrailersInput | null): Readonly<Metadata> | null {
     if (given === null) return null;
     const trailers = typeof given === 'function' ? (given as () => MetadataInput | null)() : given;
-    return freezeMetadata(copyMetadata(trailers), this.stream.host.codec, 'trailers');
+    return freezeMetadata(trailers, this.stream.host.codec, 'trailers');
   }
 }
