@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
+import { codeNumbers } from './code-numbers.js';
 
 const LETTERS = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ';
 
@@ -13,17 +14,19 @@ const FOREIGN = ['Error', 'Observable', 'Subscription', 'TypeError'];
  *
  * All classes share a few names, which compress well: `$a`, `$b` … A class that extends another one has `$$a`, `$$b` …, so no name meets
  * another one of a super class. A name that a brand check asks for (`#core in peer`) becomes a symbol instead: objects of a second copy of
- * the package must fail that check. Private fields that a constructor declares by its parameters are renamed, too.
+ * the package must fail that check. Private fields that a constructor declares by its parameters are renamed, too. The plugin also writes
+ * the numbers of codes: see `codeNumbers`.
  *
  * @param {string} folder the sources
  * @returns {import('esbuild').Plugin}
  */
 export function privateNamesAsProperties(folder) {
   const sources = sourcesWithProperties(folder);
+  const withNumbers = codeNumbers(folder);
   return {
     name: 'private names as properties',
     setup(build) {
-      build.onLoad({ filter: /\.ts$/ }, ({ path }) => ({ contents: sources.get(path), loader: 'ts' }));
+      build.onLoad({ filter: /\.ts$/ }, ({ path }) => ({ contents: withNumbers(sources.get(path)), loader: 'ts' }));
     },
   };
 }

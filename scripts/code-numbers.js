@@ -1,0 +1,22 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const TABLES = { ResetCode: 'wire/reset-code.ts', CloseCode: 'wire/close-reason.ts' };
+const ROW = /^ {2}([A-Z_]+): (\d+),$/gm;
+/** A type keeps the name: `typeof ResetCode.REFUSED`. */
+const NAME = /(?<!typeof )\b(?:ResetCode|CloseCode)\.[A-Z_]+\b/g;
+
+/**
+ * Returns a function that writes the number of a reset code or close code where a source names it. So a page reads no table of codes, and
+ * leaves out a table that it does not import.
+ *
+ * @param {string} folder the sources
+ * @returns {(code: string) => string}
+ */
+export function codeNumbers(folder) {
+  const rows = Object.entries(TABLES).flatMap(([table, path]) =>
+    [...readFileSync(join(folder, path), 'utf8').matchAll(ROW)].map(([, name, number]) => [`${table}.${name}`, number]),
+  );
+  const numbers = new Map(rows);
+  return (code) => code.replace(NAME, (name) => numbers.get(name) ?? name);
+}
