@@ -38,11 +38,16 @@ export function assemble(
   reassembly?: Reassembly,
 ): OperatorFunction<Frame, CompleteFrame | StreamFault> {
   checkedCodec(codec);
-  if (reassembly !== undefined) return into(reassembly);
+  if (reassembly !== undefined) return completedInto(reassembly);
   const resolved = resolveLimits(limits);
-  return (source) => new Observable((subscriber) => source.pipe(into(new Reassembly(codec, resolved))).subscribe(subscriber));
+  return (source) => new Observable((subscriber) => source.pipe(completedInto(new Reassembly(codec, resolved))).subscribe(subscriber));
 }
 
-function into(partials: Reassembly): OperatorFunction<Frame, CompleteFrame | StreamFault> {
-  return mapPresent((frame) => partials.accept(completeFrame(frame)));
+/** {@link assemble} for the engine, whose frames are complete already. A page that imports it carries no check of limits with it. */
+export function assembleInto(reassembly: Reassembly): OperatorFunction<CompleteFrame, CompleteFrame | StreamFault> {
+  return mapPresent((frame) => reassembly.accept(frame));
+}
+
+function completedInto(reassembly: Reassembly): OperatorFunction<Frame, CompleteFrame | StreamFault> {
+  return (source) => source.pipe(mapPresent(completeFrame), assembleInto(reassembly));
 }

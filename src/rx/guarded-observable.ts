@@ -1,7 +1,7 @@
 import { Observable } from 'rxjs';
 import type { Observer, Subscription } from 'rxjs';
 import { isSubscriber } from './is-subscriber.js';
-import { GuardedObserver } from './unhandled.js';
+import { LeanSubscriber } from './lean-subscriber.js';
 import type { Handlers } from './unhandled.js';
 
 /** The first argument of `subscribe`. */
@@ -24,6 +24,6 @@ export class GuardedObservable<T> extends Observable<T> {
     complete?: (() => void) | null,
   ): Subscription {
     const observer = observerOf(observerOrNext, error, complete);
-    return super.subscribe(isSubscriber<T>(observer) ? observer : new GuardedObserver(observer));
+    return super.subscribe(isSubscriber<T>(observer) ? observer : new LeanSubscriber(observer));
   }
 }

@@ -11,11 +11,11 @@ const NO_HANDLERS: Handlers<unknown> = Object.freeze({});
  * In place of rxjs's SafeSubscriber, which also needs a guard around the observer and a list of teardowns. These took a quarter of the
  * memory of an idle stream with its reader.
  */
-export class LeanSubscriber extends Subscription implements Observer<unknown> {
-  #handlers: Handlers<unknown>;
+export class LeanSubscriber<T = unknown> extends Subscription implements Observer<T> {
+  #handlers: Handlers<T>;
   #source: Unsubscribable | null = null;
 
-  constructor(handlers: Handlers<unknown>) {
+  constructor(handlers: Handlers<T>) {
     super();
     this.#handlers = handlers;
   }
@@ -26,20 +26,18 @@ export class LeanSubscriber extends Subscription implements Observer<unknown> {
     else this.#source = source;
   }
 
-  next(value: unknown): void {
-    if (!this.closed) callNext(this.#handlers, value);
+  next(value: T): void {
+    callNext(this.#handlers, value);
   }
 
   error(error: unknown): void {
-    if (this.closed) return;
-    callError(this.#handlers, error);
-    this.unsubscribe();
+    this.#end((handlers) => {
+      callError(handlers, error);
+    });
   }
 
   complete(): void {
-    if (this.closed) return;
-    callComplete(this.#handlers);
-    this.unsubscribe();
+    this.#end(callComplete);
   }
 
   override unsubscribe(): void {
@@ -49,5 +47,14 @@ export class LeanSubscriber extends Subscription implements Observer<unknown> {
     // Leave the source before added teardowns run (as rxjs does): one that throws must not leak it.
     source?.unsubscribe();
     super.unsubscribe();
+  }
+
+  /** Removes the handlers before one of them receives the end: a value that the source emits during that comes too late. */
+  #end(receive: (handlers: Handlers<T>) => void): void {
+    const handlers = this.#handlers;
+    if (handlers === NO_HANDLERS) return;
+    this.#handlers = NO_HANDLERS;
+    receive(handlers);
+    this.unsubscribe();
   }
 }

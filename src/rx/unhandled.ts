@@ -1,5 +1,4 @@
 import { config, Observable } from 'rxjs';
-import type { Observer } from 'rxjs';
 import { log } from '../logger.js';
 import { isPromise } from '../wire/cross-realm.js';
 
@@ -48,23 +47,6 @@ export function callComplete(handlers: Handlers<never>): void {
     watch(handlers.complete?.());
   } catch (error) {
     reportFailed(error);
-  }
-}
-
-/** An observer whose handlers may throw. It reports each error, so the error affects no other code. */
-export class GuardedObserver<T> implements Observer<T> {
-  constructor(private readonly handlers: Handlers<T>) {}
-
-  next(value: T): void {
-    callNext(this.handlers, value);
-  }
-
-  error(error: unknown): void {
-    callError(this.handlers, error);
-  }
-
-  complete(): void {
-    callComplete(this.handlers);
   }
 }
 

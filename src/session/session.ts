@@ -1,5 +1,5 @@
 import type { Observable } from 'rxjs';
-import { assemble } from '../operators/assemble.js';
+import { assembleInto } from '../operators/assemble.js';
 import { decode } from '../operators/decode.js';
 import { route } from '../operators/route.js';
 import { mapPresent } from '../rx/map-present.js';
@@ -222,7 +222,7 @@ export class Session {
       mapPresent(message),
       decode(this.codec, this.limits),
       mapPresent(frame),
-      assemble(this.codec, this.limits, this.reassembly),
+      assembleInto(this.reassembly),
       route(this.admission),
     );
   }

@@ -8,7 +8,7 @@ import { ResetCode } from '../../wire/reset-code.js';
 import { observerOf } from '../../rx/guarded-observable.js';
 import { labelled } from '../base/label.js';
 import { isSubscriber } from '../../rx/is-subscriber.js';
-import { GuardedObserver } from '../../rx/unhandled.js';
+import { LeanSubscriber } from '../../rx/lean-subscriber.js';
 import { resetByUser } from './own-resets.js';
 import type { StreamCore } from './stream-core.js';
 
@@ -165,7 +165,7 @@ export class LeanStream<In = unknown> extends Observable<In> {
     complete?: (() => void) | null,
   ): Subscription {
     const observer = observerOf(observerOrNext, error, complete);
-    return super.subscribe(isSubscriber<In>(observer) ? observer : new GuardedObserver(observer));
+    return super.subscribe(isSubscriber<In>(observer) ? observer : new LeanSubscriber(observer));
   }
 }
 
