@@ -178,10 +178,10 @@ describe('the keepalive', () => {
         s: () => (transport.stuck = true),
         t: () => (transport.bufferedAmount -= 1),
         c: () => {
-          session.reading.block(consumer);
+          session.reading.lag(consumer);
         },
         r: () => {
-          session.reading.unblock(consumer);
+          session.reading.caughtUp(consumer);
         },
         a: () => {
           session.watchdog.probeNow();

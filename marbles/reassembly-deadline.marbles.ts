@@ -137,8 +137,8 @@ describe('the deadline of a reassembly', () => {
       });
       const consumer = {};
       cold(reading).subscribe((what) => {
-        if (what === 'c') session.reading.block(consumer);
-        else session.reading.unblock(consumer);
+        if (what === 'c') session.reading.lag(consumer);
+        else session.reading.caughtUp(consumer);
       });
       session.start();
       expectObservable(opened$).toBe(opened.trim());

@@ -5,8 +5,7 @@ import { CloseCode } from '../wire/close-reason.js';
 import type { ConnectionFault } from '../wire/fault.js';
 import { ResetCode } from '../wire/reset-code.js';
 import { LONGEST_TIMER_MS } from '../wire/longest-timer.js';
-import type { AnswerHold } from './receive/answer-hold.js';
-import type { ReadBackpressure } from './receive/read-backpressure.js';
+import type { ReceiveBudget } from './receive/receive-budget.js';
 import type { Scheduler } from './send/scheduler.js';
 import type { StreamTable } from './streams/stream-table.js';
 import type { Transit } from './watch/transit.js';
@@ -18,8 +17,7 @@ export interface ClosingHost {
   readonly transport: Pick<Transport, 'close'>;
   readonly streams: Pick<StreamTable, 'size' | 'values'>;
   readonly scheduler: Pick<Scheduler, 'add' | 'stop' | 'whenFlushed'>;
-  readonly reading: Pick<ReadBackpressure, 'resume' | 'readToEnd'>;
-  readonly hold: Pick<AnswerHold, 'resume' | 'stop'>;
+  readonly receiveBudget: Pick<ReceiveBudget, 'resume' | 'stop'>;
   readonly watchdog: Pick<Watchdog, 'watchClosing'>;
   readonly transit: Pick<Transit, 'whenArrived'>;
   readonly control: Pick<ControlStream, 'announceGoaway' | 'goaway'>;
@@ -63,8 +61,7 @@ export class Closing {
     if (this.#phase === 'open') {
       this.#phase = 'draining';
       this.#reason = reason;
-      host.hold.resume();
-      host.reading.resume();
+      host.receiveBudget.resume();
       host.scheduler.add(host.control.announceGoaway(code, reason));
       this.#refuseUndispatched();
     }
@@ -136,8 +133,7 @@ export class Closing {
     this.#phase = 'flushing';
     this.#timer.unsubscribe();
     for (const stream of host.streams.values()) stream.advance('seal');
-    host.hold.stop();
-    host.reading.readToEnd();
+    host.receiveBudget.stop();
     host.watchdog.watchClosing();
     host.scheduler.whenFlushed(() => {
       for (const stream of host.streams.values()) stream.reset('library', ResetCode.CANCEL, 'the connection is closing');
@@ -159,8 +155,7 @@ export class Closing {
 
   #abandon(): void {
     this.stop();
-    this.host.hold.stop();
-    this.host.reading.readToEnd();
+    this.host.receiveBudget.stop();
     this.host.watchdog.watchClosing();
   }
 }

@@ -238,8 +238,7 @@ export class Session {
     this.closing.stop();
     this.watchdog.stop();
     this.admission.stop();
-    this.hold.stop();
-    this.reading.readToEnd();
+    this.receiveBudget.stop();
     this.scheduler.stop(null);
     const loss = this.owner.ending(this, close);
     for (const stream of this.streams.unsentFirst()) stream.connectionLost(loss.reason);

@@ -32,11 +32,11 @@ describe('ReadBackpressure', () => {
     inTime((time) => {
       const { transport, reading } = rig();
       expect(reading.paused).toBe(false);
-      reading.block(SLOW);
-      reading.block(SLOW);
+      reading.lag(SLOW);
+      reading.lag(SLOW);
       expect([reading.paused, transport.calls]).toEqual([true, ['pause']]);
-      reading.unblock(SLOW);
-      reading.unblock(SLOW);
+      reading.caughtUp(SLOW);
+      reading.caughtUp(SLOW);
       expect([reading.paused, transport.calls, time.isOver]).toEqual([false, ['pause', 'resume'], true]);
     }),
   );
@@ -45,18 +45,18 @@ describe('ReadBackpressure', () => {
     'ReadBackpressure resumes when the last blocking stream has caught up, even beside one that timed out',
     inTime((time) => {
       const { transport, reading } = rig();
-      reading.block(SLOW);
+      reading.lag(SLOW);
       time.advance(5_000);
       for (let nth = 0; nth < 2; nth++) {
-        reading.block(OTHER);
-        reading.block(SLOW);
-        reading.unblock(OTHER);
+        reading.lag(OTHER);
+        reading.lag(SLOW);
+        reading.caughtUp(OTHER);
       }
       expect([reading.paused, time.isOver]).toEqual([false, true]);
-      reading.unblock(SLOW);
-      reading.block(SLOW);
+      reading.caughtUp(SLOW);
+      reading.lag(SLOW);
       expect(reading.paused).toBe(true);
-      reading.unblock(SLOW);
+      reading.caughtUp(SLOW);
       expect(transport.calls).toEqual(Array.from({ length: 4 }, () => ['pause', 'resume']).flat());
     }),
   );
@@ -65,11 +65,11 @@ describe('ReadBackpressure', () => {
     'ReadBackpressure resumes only when the last of several streams has caught up',
     inTime((time) => {
       const { transport, reading } = rig();
-      reading.block(SLOW);
-      reading.block(OTHER);
-      reading.unblock(SLOW);
+      reading.lag(SLOW);
+      reading.lag(OTHER);
+      reading.caughtUp(SLOW);
       expect(transport.calls).toEqual(['pause']);
-      reading.unblock(OTHER);
+      reading.caughtUp(OTHER);
       expect([transport.calls, time.isOver]).toEqual([['pause', 'resume'], true]);
     }),
   );
@@ -78,15 +78,15 @@ describe('ReadBackpressure', () => {
     'ReadBackpressure pauses for at most pauseMs (%i), and again for the same stream only after it has caught up',
     inTime<[number]>((time, pauseMs) => {
       const { transport, reading } = rig(pauseMs);
-      reading.block(SLOW);
+      reading.lag(SLOW);
       time.advance(pauseMs - 1);
       expect(reading.paused).toBe(true);
       time.advance(1);
       expect([reading.paused, transport.calls]).toEqual([false, ['pause', 'resume']]);
-      reading.block(SLOW);
+      reading.lag(SLOW);
       expect([reading.paused, time.isOver]).toEqual([false, true]);
-      reading.unblock(SLOW);
-      reading.block(SLOW);
+      reading.caughtUp(SLOW);
+      reading.lag(SLOW);
       expect([reading.paused, transport.calls]).toEqual([true, ['pause', 'resume', 'pause']]);
     }),
   );
@@ -95,9 +95,9 @@ describe('ReadBackpressure', () => {
     'ReadBackpressure counts pauseMs from the first blocking stream, not from the last',
     inTime((time) => {
       const { reading } = rig();
-      reading.block(SLOW);
+      reading.lag(SLOW);
       time.advance(4_000);
-      reading.block(OTHER);
+      reading.lag(OTHER);
       time.advance(999);
       expect(reading.paused).toBe(true);
       time.advance(1);
@@ -109,16 +109,16 @@ describe('ReadBackpressure', () => {
     'ReadBackpressure pauses for a second stream after the first one has timed out',
     inTime((time) => {
       const { reading } = rig();
-      reading.block(SLOW);
+      reading.lag(SLOW);
       time.advance(5_000);
-      reading.block(OTHER);
+      reading.lag(OTHER);
       expect(reading.paused).toBe(true);
     }),
   );
 
   it('ReadBackpressure does not resume a transport that it has not paused', () => {
     const { transport, reading } = rig();
-    reading.unblock(SLOW);
+    reading.caughtUp(SLOW);
     reading.resume();
     expect(transport.calls).toEqual([]);
   });
@@ -127,23 +127,23 @@ describe('ReadBackpressure', () => {
     '`resume` reads on despite blocking streams, and a later block pauses again',
     inTime((time) => {
       const { transport, reading } = rig();
-      reading.block(SLOW);
-      reading.block(OTHER);
+      reading.lag(SLOW);
+      reading.lag(OTHER);
       reading.resume();
       expect([reading.paused, time.isOver]).toEqual([false, true]);
-      reading.block(SLOW);
+      reading.lag(SLOW);
       expect(transport.calls).toEqual(['pause', 'resume', 'pause']);
     }),
   );
 
   it(
-    'ReadBackpressure never pauses after `readToEnd`, so that the closing handshake is seen',
+    'ReadBackpressure never pauses after `stop`, so that the closing handshake is seen',
     inTime((time) => {
       const { transport, reading } = rig();
-      reading.block(SLOW);
-      reading.readToEnd();
-      reading.block(SLOW);
-      reading.block(OTHER);
+      reading.lag(SLOW);
+      reading.stop();
+      reading.lag(SLOW);
+      reading.lag(OTHER);
       expect([reading.paused, transport.calls, time.isOver]).toEqual([false, ['pause', 'resume'], true]);
     }),
   );
@@ -162,13 +162,13 @@ describe('clocks', () => {
       };
       look(0);
       look(100);
-      reading.block(SLOW);
+      reading.lag(SLOW);
       look(0);
       look(300);
-      reading.unblock(SLOW);
+      reading.caughtUp(SLOW);
       look(0);
       look(10);
-      reading.block(SLOW);
+      reading.lag(SLOW);
       look(6_000);
       expect(looks).toEqual([1_000, 1_100, 1_100, 1_100, 1_100, 1_110, 2_110]);
     }),

@@ -179,7 +179,7 @@ describe('WriteProgress', () => {
     inTime((time) => {
       const { progress, give, reading, transport } = setUp(time);
       const stream = {};
-      reading.block(stream);
+      reading.lag(stream);
       time.advance(100);
       give(200);
       transport.bufferedAmount = 0;
@@ -188,7 +188,7 @@ describe('WriteProgress', () => {
       time.advance(100);
       transport.bufferedAmount = 100;
       expect(both(progress)).toEqual([210, 10]);
-      reading.unblock(stream);
+      reading.caughtUp(stream);
       time.advance(5);
       transport.bufferedAmount = 50;
       expect(both(progress)).toEqual([215, 15]);
@@ -245,7 +245,7 @@ describe('WriteProgress', () => {
       give(20_000);
       time.advance(50);
       expect(progress.drainedAtReadTime()).toBe(10);
-      reading.block({});
+      reading.lag({});
       time.advance(50);
       transport.bufferedAmount = 0;
       expect([progress.drainedAtReadTime(), progress.tookAt()]).toEqual([60, 10]);

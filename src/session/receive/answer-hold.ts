@@ -2,7 +2,7 @@ import { Subscription } from 'rxjs';
 import { patientTimer } from '../base/patient-timer.js';
 import { steadyNow } from '../../transport/steady-clock.js';
 import { Fifo } from '../../wire/fifo.js';
-import { LazyMap, LazySet } from '../../wire/lazy.js';
+import { Brake } from './brake.js';
 
 /** A ping measures data if so many bytes came since the last such ping. Pings of a keepalive or of an application come with less. */
 export const MEASURED_BYTES = 32 * 1024;
@@ -30,15 +30,10 @@ interface HeldPing {
 }
 
 /**
- * Slows the bulk of the remote while a stream's consumer lags far behind. Our senders send no more bulk than a window beyond the last answered
- * ping. So while a consumer lags, the pings behind the data get their answers as consumers read. Small frames of other streams go on.
- * A consumer that reads nothing for `pauseMs` must not slow the other streams; it reaches `maxUnreadBytes` instead.
+ * Slows the bulk of the remote while a stream lags. Our senders send no more bulk than a window beyond the last answered ping. So while a
+ * stream lags, the pings behind the data get their answers as consumers read. Small frames of other streams go on.
  */
-export class AnswerHold {
-  /** The streams that lag, with the time when each last read. */
-  readonly #lagging = new LazyMap<object, number>();
-  /** Streams that read nothing for a whole `pauseMs`. They lag again only after they have caught up. */
-  readonly #givenUp = new LazySet<object>();
+export class AnswerHold extends Brake {
   readonly #held = new Fifo<HeldPing>();
   /** Bytes that lagging streams have read since the last answer. */
   #readBytes = 0;
@@ -49,12 +44,13 @@ export class AnswerHold {
   #timer = Subscription.EMPTY;
   #heldSince = 0;
   #heldMs = 0;
-  #stopped = false;
 
   constructor(
     private readonly answers: Answers,
-    private readonly pauseMs: number,
-  ) {}
+    pauseMs: number,
+  ) {
+    super(pauseMs);
+  }
 
   /** How long pings have waited so far, in ms. */
   get heldMs(): number {
@@ -66,26 +62,14 @@ export class AnswerHold {
     const bytes = receivedBytes - this.#measuredBytes;
     const measures = bytes >= MEASURED_BYTES;
     if (measures) this.#measuredBytes = receivedBytes;
-    if (!measures || this.#lagging.size === 0 || Number(nonce?.length) > MAX_NONCE_LENGTH) this.answers.pong(nonce);
+    if (!measures || this.lagging.size === 0 || Number(nonce?.length) > MAX_NONCE_LENGTH) this.answers.pong(nonce);
     else this.#hold({ nonce, bytes });
-  }
-
-  /** A stream holds too many unread bytes. */
-  lag(stream: object): void {
-    if (this.#stopped || this.#lagging.has(stream) || this.#givenUp.has(stream)) return;
-    this.#lagging.set(stream, steadyNow());
-    if (this.#timer.closed) this.#look();
-  }
-
-  /** Returns whether a stream lags and has read nothing for a whole `pauseMs`. */
-  gaveUp(stream: object): boolean {
-    return this.#givenUp.has(stream);
   }
 
   /** The consumer of a stream has read, and still lags if the stream lagged. */
   read(stream: object, bytes: number): void {
-    if (!this.#lagging.has(stream)) return;
-    this.#lagging.set(stream, steadyNow());
+    if (!this.lagging.has(stream)) return;
+    this.lagging.set(stream, steadyNow());
     this.#readBytes += bytes;
     for (let ping = this.#held.peek(); ping !== undefined && ping.bytes <= this.#readBytes; ping = this.#held.peek()) {
       this.#readBytes -= ping.bytes;
@@ -94,23 +78,19 @@ export class AnswerHold {
     if (this.#held.length === 0) this.#readBytes = 0;
   }
 
-  /** The consumer of a stream has caught up or left. */
-  caughtUp(stream: object): void {
-    this.#givenUp.delete(stream);
-    this.#lagging.delete(stream);
-    this.#checkLagging();
+  protected engage(): void {
+    // A look answers pings, which may release the brake and engage it again within that look.
+    this.#timer.unsubscribe();
+    this.#timer = patientTimer(Math.min(LOOK_MS, this.pauseMs), (onTime) => {
+      this.#look(onTime);
+    });
   }
 
-  /** Answers every ping, however many bytes the streams hold. */
-  resume(): void {
-    this.#lagging.clear();
-    this.#checkLagging();
-  }
-
-  /** Answers every ping, now and later. */
-  stop(): void {
-    this.#stopped = true;
-    this.resume();
+  /** Answers every ping. */
+  protected release(): void {
+    this.#timer.unsubscribe();
+    this.#readBytes = 0;
+    while (this.#held.length > 0) this.#answerFirst();
   }
 
   #hold(ping: HeldPing): void {
@@ -126,32 +106,19 @@ export class AnswerHold {
     this.answers.pong(nonce);
   }
 
-  #checkLagging(): void {
-    if (this.#lagging.size > 0) return;
-    this.#timer.unsubscribe();
-    this.#readBytes = 0;
-    while (this.#held.length > 0) this.#answerFirst();
-  }
-
-  #look(): void {
-    this.#timer = patientTimer(Math.min(LOOK_MS, this.pauseMs), (onTime) => {
-      this.#giveUpIdle(onTime);
-      this.#checkLagging();
-      if (this.#lagging.size === 0) return;
-      if (this.#held.length > 0) this.#answerOverdue();
-      this.#look();
-    });
+  #look(onTime: boolean): void {
+    this.#giveUpIdle(onTime);
+    if (this.lagging.size > 0 && this.#held.length > 0) this.#answerOverdue();
+    if (this.lagging.size > 0) this.engage();
+    else this.release();
   }
 
   #giveUpIdle(onTime: boolean): void {
     const now = steadyNow();
-    for (const [stream, readAt] of this.#lagging) {
+    for (const [stream, readAt] of this.lagging) {
       // A late timer proves nothing about the consumer: start its period again.
-      if (!onTime) this.#lagging.set(stream, now);
-      else if (now - readAt >= this.pauseMs) {
-        this.#lagging.delete(stream);
-        this.#givenUp.add(stream);
-      }
+      if (!onTime) this.lagging.set(stream, now);
+      else if (now - readAt >= this.pauseMs) this.giveUp(stream);
     }
   }
 

@@ -1,32 +1,31 @@
-import type { Subscription } from 'rxjs';
+import { Subscription } from 'rxjs';
 import type { Clock } from '../base/clock.js';
 import { patientTimer } from '../base/patient-timer.js';
 import { steadyNow } from '../../transport/steady-clock.js';
 import type { Transport } from '../../transport/transport.js';
-import { LazySet } from '../../wire/lazy.js';
+import { Brake } from './brake.js';
 
 /**
- * Stops reading from the socket while a stream's consumer lags far behind, for at most `pauseMs`. A consumer that never catches up must
- * not block the other streams; it reaches `maxUnreadBytes` instead.
+ * Stops reading from the socket while a stream lags, for at most `pauseMs`.
  *
  * As a clock it stands still during a pause: a remote that this side does not read only seems silent.
  */
-export class ReadBackpressure implements Clock {
-  readonly #blocking = new LazySet<object>();
-  /** Streams that blocked for a whole `pauseMs`. They block again only after they have caught up. */
-  readonly #timedOut = new LazySet<object>();
-  #pause: Subscription | null = null;
-  #pausedAt = 0;
+export class ReadBackpressure extends Brake implements Clock {
+  #timer = Subscription.EMPTY;
+  /** When the pause began; `Infinity` while there is none. */
+  #pausedAt = Infinity;
+  /** The length of all earlier pauses. */
   #pausedMs = 0;
-  #unstoppable = false;
 
   constructor(
     private readonly transport: Transport,
-    private readonly pauseMs: number,
-  ) {}
+    pauseMs: number,
+  ) {
+    super(pauseMs);
+  }
 
   get paused(): boolean {
-    return this.#pause !== null;
+    return this.#pausedAt < Infinity;
   }
 
   now(): number {
@@ -35,45 +34,22 @@ export class ReadBackpressure implements Clock {
 
   /** Returns the time of this clock at `now` of the steady clock, in ms. */
   at(now: number): number {
-    return (this.#pause === null ? now : Math.min(now, this.#pausedAt)) - this.#pausedMs;
+    return Math.min(now, this.#pausedAt) - this.#pausedMs;
   }
 
-  /** A stream holds too many unread bytes. */
-  block(stream: object): void {
-    if (this.#unstoppable || this.#blocking.has(stream) || this.#timedOut.has(stream)) return;
-    this.#blocking.add(stream);
-    if (this.paused) return;
+  protected engage(): void {
     this.#pausedAt = steadyNow();
     this.transport.pause();
-    this.#pause = patientTimer(this.pauseMs, () => {
-      for (const late of this.#blocking) this.#timedOut.add(late);
-      this.resume();
+    this.#timer = patientTimer(this.pauseMs, () => {
+      for (const stream of this.lagging.keys()) this.giveUp(stream);
+      this.release();
     });
   }
 
-  /** The consumer of a stream has caught up or left. */
-  unblock(stream: object): void {
-    this.#timedOut.delete(stream);
-    if (this.#blocking.delete(stream) && this.#blocking.size === 0) this.#read();
-  }
-
-  /** Resumes reading, however many bytes the streams hold. */
-  resume(): void {
-    this.#blocking.clear();
-    this.#read();
-  }
-
-  /** Resumes reading and never pauses again, because the session must see the closing handshake. */
-  readToEnd(): void {
-    this.#unstoppable = true;
-    this.resume();
-  }
-
-  #read(): void {
-    if (this.#pause === null) return;
-    this.#pause.unsubscribe();
-    this.#pause = null;
+  protected release(): void {
+    this.#timer.unsubscribe();
     this.#pausedMs += steadyNow() - this.#pausedAt;
+    this.#pausedAt = Infinity;
     this.transport.resume();
   }
 }

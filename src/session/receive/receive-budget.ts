@@ -75,15 +75,27 @@ export class ReceiveBudget {
   /** The consumer has read or dropped a payload of `bytes` and `weight`, so its stream has `unread` encoded bytes left. */
   read(stream: Keeper, unread: number, bytes: number, weight: number): void {
     this.held.release(weight);
-    if (unread < this.#pauseFrom()) this.reading.unblock(stream);
+    if (unread < this.#pauseFrom()) this.reading.caughtUp(stream);
     if (unread < this.limits.pauseBytes) this.hold.caughtUp(stream);
     else this.hold.read(stream, bytes);
   }
 
   /** A stream leaves, whatever its consumer has not read. */
   unblock(stream: Keeper): void {
-    this.reading.unblock(stream);
+    this.reading.caughtUp(stream);
     this.hold.caughtUp(stream);
+  }
+
+  /** Slows the remote no longer, however many bytes the streams hold. */
+  resume(): void {
+    this.hold.resume();
+    this.reading.resume();
+  }
+
+  /** Never slows the remote again, because the session must see the closing handshake. */
+  stop(): void {
+    this.hold.stop();
+    this.reading.stop();
   }
 
   /** Unread bytes of one stream that pause the socket. */
@@ -93,11 +105,11 @@ export class ReceiveBudget {
   }
 
   #slow(stream: Keeper, unread: number, bytes: number): void {
-    if (this.share?.holdsMuch === true) this.reading.block(stream);
+    if (this.share?.holdsMuch === true) this.reading.lag(stream);
     if (unread < this.limits.pauseBytes) return;
     this.hold.lag(stream);
     // The next payload may be as large.
-    if (unread + bytes >= this.#pauseFrom() && !this.hold.gaveUp(stream)) this.reading.block(stream);
+    if (unread + bytes >= this.#pauseFrom() && !this.hold.gaveUp(stream)) this.reading.lag(stream);
   }
 }
 

@@ -13,7 +13,7 @@ export class RefusalPace {
   readonly #bucket = new TokenBucket(REFUSED_OPENS);
   #rest: Subscription | null = null;
 
-  constructor(private readonly reading: Pick<ReadBackpressure, 'block' | 'unblock'>) {}
+  constructor(private readonly reading: Pick<ReadBackpressure, 'lag' | 'caughtUp'>) {}
 
   /** This side has refused an open. */
   count(): void {
@@ -21,13 +21,14 @@ export class RefusalPace {
     this.#rest = patientTimer(REST_MS, () => {
       this.stop();
     });
-    this.reading.block(this);
+    // Reading rests as for a stream that lags.
+    this.reading.lag(this);
   }
 
   /** Ends the rest and resumes reading. */
   stop(): void {
     this.#rest?.unsubscribe();
     this.#rest = null;
-    this.reading.unblock(this);
+    this.reading.caughtUp(this);
   }
 }

@@ -1,0 +1,61 @@
+import { steadyNow } from '../../transport/steady-clock.js';
+import { LazyMap, LazySet } from '../../wire/lazy.js';
+
+/**
+ * Slows the remote while the consumers of streams lag far behind. A consumer that reads nothing for a whole `pauseMs` must not slow the other
+ * streams. The brake then abandons its stream, and the stream reaches `maxUnreadBytes` instead.
+ */
+export abstract class Brake {
+  /** The streams that lag, with the time when each last read. */
+  protected readonly lagging = new LazyMap<object, number>();
+  /** Abandoned streams. They lag again only after they have caught up. */
+  readonly #givenUp = new LazySet<object>();
+  #stopped = false;
+
+  constructor(protected readonly pauseMs: number) {}
+
+  /** A stream holds too many unread bytes. */
+  lag(stream: object): void {
+    if (this.#stopped || this.lagging.has(stream) || this.#givenUp.has(stream)) return;
+    this.lagging.set(stream, steadyNow());
+    if (this.lagging.size === 1) this.engage();
+  }
+
+  /** Returns whether the brake has abandoned a stream. */
+  gaveUp(stream: object): boolean {
+    return this.#givenUp.has(stream);
+  }
+
+  /** The consumer of a stream has caught up or left. */
+  caughtUp(stream: object): void {
+    this.#givenUp.delete(stream);
+    if (!this.lagging.has(stream)) return;
+    this.lagging.delete(stream);
+    if (this.lagging.size === 0) this.release();
+  }
+
+  /** Slows the remote no longer, however many bytes the streams hold. */
+  resume(): void {
+    if (this.lagging.size === 0) return;
+    this.lagging.clear();
+    this.release();
+  }
+
+  /** Never slows the remote again. */
+  stop(): void {
+    this.#stopped = true;
+    this.resume();
+  }
+
+  /** A stream has read nothing for a whole `pauseMs`. Does not {@link release} the brake. */
+  protected giveUp(stream: object): void {
+    this.lagging.delete(stream);
+    this.#givenUp.add(stream);
+  }
+
+  /** The first stream lags. */
+  protected abstract engage(): void;
+
+  /** No stream lags any more. */
+  protected abstract release(): void;
+}
