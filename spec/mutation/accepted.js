@@ -247,6 +247,8 @@ export const ACCEPTED = [
       why: 'the stream is already reset, so an admitted frame has no receiver',
     },
     { code: 'frame.stream === null', mutant: 'false', why: 'only a shortcut: otherwise a frame is copied without need' },
+    { code: 'this.#messageBytes > host.limits.maxPayloadBytes', mutant: 'this.#messageBytes >= host.limits.maxPayloadBytes', why: FASTER },
+    { code: 'this.#messageBytes > host.limits.maxPayloadBytes', mutant: 'true', why: FASTER },
   ]),
   ...of('src/session/send/backlog.ts', [
     { code: 'stream !== undefined', mutant: 'true', within: '&& this.pull(stream)', why: NARROWING },
@@ -315,10 +317,6 @@ export const ACCEPTED = [
   ...of('src/session/send/bulk-pacing.ts', [{ code: 'this.#window?.awaitAnswer', why: NO_WINDOW }]),
   ...of('src/session/base/fault-of.ts', [
     { code: '{ cause: error }', mutant: '{}', why: 'the error is already logged, and no code reads its cause' },
-  ]),
-  ...of('src/session/streams/arrivals.ts', [
-    { code: 'this.#messageBytes > limits.maxPayloadBytes', mutant: 'this.#messageBytes >= limits.maxPayloadBytes', why: FASTER },
-    { code: 'this.#messageBytes > limits.maxPayloadBytes', mutant: 'true', why: FASTER },
   ]),
   ...of('src/session/streams/departures.ts', [
     { code: "slice.type === 'open' || slice.type === 'data'", mutant: 'true', within: 'streams.get', why: FASTER },

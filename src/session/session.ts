@@ -14,7 +14,6 @@ import type { Slicer } from '../wire/slicer.js';
 import { Reassembly } from '../wire/reassembly.js';
 import { ResetCode } from '../wire/reset-code.js';
 import { Admission } from './streams/admission.js';
-import { Arrivals } from './streams/arrivals.js';
 import { ControlReplies } from './send/control-replies.js';
 import { Closing } from './closing.js';
 import { ControlStream } from './control-stream.js';
@@ -61,7 +60,6 @@ export class Session {
   readonly admission: Admission;
   readonly owner: SessionOwner;
   readonly notifications: NotificationTurn;
-  readonly #arrivals: Arrivals;
   readonly #departures: Departures;
   readonly #out = new RestartingPipeline(
     () => this.#outbound(),
@@ -95,7 +93,6 @@ export class Session {
     this.notifications = new NotificationTurn(codec, options.maxFrameBytes, () => {
       this.owner.notified(this);
     });
-    this.#arrivals = new Arrivals(this);
     this.#departures = new Departures(this);
     this.watchdog = new Watchdog(this, options.keepalive);
     this.reassembly = new Reassembly(codec, limits, this.receiveBudget.held, this.watchdog.fragments);
@@ -173,7 +170,7 @@ export class Session {
 
   /** Bytes of the current delivery: the reassembled payload with its headers, or its one message. Valid only during the delivery. */
   get arrivedBytes(): number {
-    return Math.max(this.#arrivals.messageBytes, this.reassembly.assembledBytes);
+    return Math.max(this.admission.messageBytes, this.reassembly.assembledBytes);
   }
 
   /** Returns the slices of a frame, or `null` if the frame fits one message. */
@@ -217,7 +214,7 @@ export class Session {
   }
 
   #inbound(): Observable<unknown> {
-    const { message, frame } = this.#arrivals;
+    const { message, frame } = this.admission;
     return this.transport.messages$.pipe(
       mapPresent(message),
       decode(this.codec, this.limits),

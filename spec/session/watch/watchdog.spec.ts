@@ -1,10 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { interval } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
-import { JsonCodec } from '../../../src/codec/json.js';
-import { Reassembly } from '../../../src/wire/reassembly.js';
 import { ResetCode } from '../../../src/wire/reset-code.js';
-import { resolveLimits } from '../../../src/wire/limits.js';
 import type { Limits } from '../../../src/wire/limits.js';
 import { Rig } from '../../support/session/rig.js';
 import type { RigOptions } from '../../support/session/rig.js';
@@ -382,7 +379,7 @@ describe('timers', () => {
       rig.transport.sentBytes = rig.transport.bufferedAmount = 10;
       watchdog.sent('');
       watchdog.watchClosing();
-      watchdog.watchFragments(new Reassembly(new JsonCodec(), resolveLimits()));
+      watchdog.watchFragments();
       watchdog.probeNow();
       expect([time.isOver, rig.sent]).toEqual([true, []]);
     }),

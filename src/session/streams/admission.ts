@@ -1,5 +1,8 @@
 import { log } from '../../logger.js';
 import type { Sink, Sinks } from '../../operators/route.js';
+import type { Transport } from '../../transport/transport.js';
+import { CloseCode } from '../../wire/close-reason.js';
+import type { Message } from '../../wire/codec.js';
 import { ConnectionFault } from '../../wire/fault.js';
 import type { StreamFault } from '../../wire/fault.js';
 import { FRAME_TYPES, typeName } from '../../wire/frame-types.js';
@@ -9,34 +12,80 @@ import type { CompleteFrame } from '../../wire/frame.js';
 import { encodedLength } from '../../wire/length.js';
 import type { Limits } from '../../wire/limits.js';
 import { ResetCode } from '../../wire/reset-code.js';
+import type { FrameObserver } from '../base/frame-observer.js';
 import type { Share } from '../base/share.js';
 import type { ControlReplies } from '../send/control-replies.js';
 import { LiveStream } from './live-stream.js';
 import { RefusalPace } from './refusal-pace.js';
-import type { LiveStreamHost } from './live-stream-host.js';
+import type { LiveStreamHost, StreamOwner } from './live-stream-host.js';
 
 /** The parts of a session that its admission uses. */
 export interface AdmissionHost extends LiveStreamHost {
+  readonly number: number;
   readonly isDialer: boolean;
+  readonly transport: Pick<Transport, 'messageBytes'>;
   readonly limits: Limits;
+  readonly owner: FrameObserver & StreamOwner;
   readonly replies: ControlReplies;
   /** `null`: this connection shares no limits with others. */
   readonly share: Share | null;
   /** Takes the frames of the connection itself. */
   readonly control: Sink<CompleteFrame> & LiveStreamHost['control'];
+  readonly watchdog: {
+    /** A message has come in. */
+    received(bytes: number): void;
+    /** A fragment has come in, and more are to follow. */
+    watchFragments(): void;
+  };
+  /** Whether the connection has failed or ended. */
+  readonly isOver: boolean;
 }
 
 /**
- * Checks the stream id of each frame before reassembly. A frame reaches its stream, is dropped as late or junk, or ends the connection
- * (PROTOCOL.md, "Frames that do not fit").
+ * Counts the messages that come in, and checks each frame before reassembly. The inbound pipeline calls {@link message}, then {@link frame}.
+ * A frame reaches its stream, is dropped as late or junk, or ends the connection (PROTOCOL.md, "Frames that do not fit").
  */
 export class Admission implements Sinks<CompleteFrame | StreamFault> {
+  #messageBytes = 0;
   /** Highest id that the remote has opened. A remote stream at or below it that is not live is closed. */
   #highest = 0;
   /** Created for the first refused open. */
   #refusals: RefusalPace | null = null;
 
   constructor(private readonly host: AdmissionHost) {}
+
+  /** Bytes of the message in delivery. */
+  get messageBytes(): number {
+    return this.#messageBytes;
+  }
+
+  /** Returns a message to read, or `null` once the connection has failed. */
+  readonly message = (message: Message): Message | null => {
+    const { isOver, transport, owner, watchdog, flood, limits } = this.host;
+    if (isOver) return null;
+    const bytes = (this.#messageBytes = transport.messageBytes ?? encodedLength(message));
+    owner.tally.receivedFrames++;
+    owner.tally.receivedBytes += bytes;
+    watchdog.received(bytes);
+    flood.received(bytes);
+    if (bytes <= limits.maxMessageBytes) return message;
+    throw new ConnectionFault(
+      `message of ${bytes} bytes is over the limit of ${limits.maxMessageBytes} (maxMessageBytes)`,
+      ResetCode.ENHANCE_YOUR_CALM,
+      CloseCode.TOO_BIG,
+    );
+  };
+
+  /** Returns the frame for its stream, or `null` to drop the frame. */
+  readonly frame = (frame: CompleteFrame): CompleteFrame | null => {
+    const { host } = this;
+    host.owner.observed(host.number, 'rx', frame, this.#messageBytes);
+    // The observer may have ended the connection.
+    const admitted = host.isOver ? null : this.#admit(frame);
+    if (admitted === null || (this.#messageBytes > host.limits.maxPayloadBytes && !this.#fits(admitted))) return null;
+    if (admitted.more) host.watchdog.watchFragments();
+    return admitted;
+  };
 
   /** Returns the receiver of admitted frames by id. Stream 0 is the connection itself, which receives its own frames. */
   get(id: number): Sink<CompleteFrame | StreamFault> | undefined {
@@ -50,7 +99,7 @@ export class Admission implements Sinks<CompleteFrame | StreamFault> {
   }
 
   /** Returns the frame for its stream (0 is the connection), or `null` to drop the frame. */
-  admit(frame: CompleteFrame): StreamFrame | ConnectionFrame | null {
+  #admit(frame: CompleteFrame): StreamFrame | ConnectionFrame | null {
     // A look-up in `FRAME_TYPES` for each frame costs more. The compiler reports a type without a case, or with a case of another scope.
     const known = frame as StreamFrame | ConnectionFrame;
     switch (known.type) {
@@ -68,10 +117,10 @@ export class Admission implements Sinks<CompleteFrame | StreamFault> {
     }
   }
 
-  /** Whether a payload of one whole message of `messageBytes` keeps to the limit of a fragmented payload. If not, its stream is reset. */
-  fits({ type, stream, payload }: CompleteFrame, messageBytes: number): boolean {
+  /** Whether the payload of one whole message keeps to the limit of a fragmented payload. If not, its stream is reset. */
+  #fits({ type, stream, payload }: CompleteFrame): boolean {
     if (payload === ABSENT || FRAME_TYPES[type as FrameType].lane !== 'turn') return true;
-    const excess = this.#excess(payload, messageBytes);
+    const excess = this.#excess(payload);
     if (excess !== null)
       this.host.streams
         .get(Number(stream))
@@ -83,14 +132,14 @@ export class Admission implements Sinks<CompleteFrame | StreamFault> {
   }
 
   /** Returns a description of an oversized payload, or `null`. */
-  #excess(payload: unknown, messageBytes: number): string | null {
+  #excess(payload: unknown): string | null {
     const { codec, limits } = this.host;
     try {
       const bytes = encodedLength(codec.encodePayload(payload));
       return bytes <= limits.maxPayloadBytes ? null : `payload of ${bytes} bytes`;
     } catch {
       // The codec may read values that it cannot write, such as 1e400.
-      return `payload of a message of ${messageBytes} bytes, which cannot be measured,`;
+      return `payload of a message of ${this.#messageBytes} bytes, which cannot be measured,`;
     }
   }
 

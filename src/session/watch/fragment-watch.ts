@@ -1,5 +1,4 @@
 import type { Subscription } from 'rxjs';
-import type { Reassembly } from '../../wire/reassembly.js';
 import { ResetCode } from '../../wire/reset-code.js';
 import { restTimer } from '../base/patient-timer.js';
 import type { WatchHost } from './watch-host.js';
@@ -22,7 +21,7 @@ export class FragmentWatch {
   /** No payload counts silence before this time, and no message excuses such silence. */
   #sinceMs = 0;
 
-  constructor(private readonly host: Pick<WatchHost, 'reading' | 'hold' | 'limits' | 'streams'>) {}
+  constructor(private readonly host: Pick<WatchHost, 'reading' | 'hold' | 'limits' | 'reassembly' | 'streams'>) {}
 
   /** Returns the silence so far, in ms. Compare only times of the same watch. */
   now(): number {
@@ -40,11 +39,11 @@ export class FragmentWatch {
   }
 
   /** A fragment has come in, and more are to follow. */
-  begin(reassembly: Reassembly): void {
+  begin(): void {
     if (this.#timer !== null) return;
     this.#silentMs = this.#sinceMs = 0;
     this.#receivedAt = this.#clock();
-    this.#wait(reassembly);
+    this.#wait();
   }
 
   stop(): void {
@@ -56,21 +55,21 @@ export class FragmentWatch {
     return this.host.reading.now() - this.host.hold.heldMs;
   }
 
-  #wait(reassembly: Reassembly): void {
-    const { reading, limits } = this.host;
+  #wait(): void {
+    const { reading, reassembly, limits } = this.host;
     const now = this.now();
     const remainingMs = Math.max(this.#sinceMs, Math.min(now, reassembly.oldestFragmentAt)) + limits.reassemblyTimeoutMs - now;
     this.#timer = restTimer(reading, remainingMs, limits.reassemblyTimeoutMs, (onTime) => {
       // A late timer proves nothing about the remote: start the whole period again.
       if (!onTime) this.#sinceMs = this.now();
-      this.#resetOverdue(reassembly);
-      if (reassembly.unfinished.length > 0) this.#wait(reassembly);
+      this.#resetOverdue();
+      if (reassembly.unfinished.length > 0) this.#wait();
       else this.#timer = null;
     });
   }
 
-  #resetOverdue(reassembly: Reassembly): void {
-    const { limits, streams } = this.host;
+  #resetOverdue(): void {
+    const { limits, reassembly, streams } = this.host;
     const ms = limits.reassemblyTimeoutMs;
     const overdueAt = this.now() - ms;
     if (overdueAt < this.#sinceMs) return;

@@ -1,5 +1,6 @@
 import type { Transport } from '../../transport/transport.js';
 import type { Limits } from '../../wire/limits.js';
+import type { Reassembly } from '../../wire/reassembly.js';
 import type { ResetCode } from '../../wire/reset-code.js';
 import type { ReadBackpressure } from '../receive/read-backpressure.js';
 import type { Scheduler } from '../send/scheduler.js';
@@ -10,6 +11,7 @@ export interface WatchHost {
   readonly transport: Transport;
   readonly limits: Limits;
   readonly reading: ReadBackpressure;
+  readonly reassembly: Reassembly;
   /** How long the remote's bulk has been slowed so far. */
   readonly hold: { readonly heldMs: number };
   readonly transit: Transit;

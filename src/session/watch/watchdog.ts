@@ -2,7 +2,6 @@ import { steadyNow } from '../../transport/steady-clock.js';
 import type { Subscription } from 'rxjs';
 import type { Message } from '../../wire/codec.js';
 import { LazyMap } from '../../wire/lazy.js';
-import type { Reassembly } from '../../wire/reassembly.js';
 import type { SplitMessage } from '../../wire/split-message.js';
 import { FragmentWatch } from './fragment-watch.js';
 import { KeepaliveTimer } from './keepalive.js';
@@ -125,8 +124,8 @@ export class Watchdog implements KeepaliveHost {
   }
 
   /** A fragment has come in, and more are to follow. */
-  watchFragments(reassembly: Reassembly): void {
-    if (!this.#stopped) this.fragments.begin(reassembly);
+  watchFragments(): void {
+    if (!this.#stopped) this.fragments.begin();
   }
 
   stop(): void {
