@@ -5,7 +5,7 @@ import type { Peer, StreamHandler } from '../src/index.js';
 import type { MuxServer } from '../src/node.js';
 import { loadTraced, traced } from './support/process/traced.js';
 
-/** The functions of the library that a call enters before the socket is written to. */
+/** The functions of the library that a call enters before the socket is written to, or a reply before its subscriber has it. */
 interface Walk {
   /** Functions entered. */
   readonly calls: number;
@@ -16,9 +16,10 @@ interface Walk {
 }
 
 /** The walks as they were last measured, over a warm socket of `ws` with `json`. */
-const RECORDED: Readonly<Record<'request' | 'unsubscribe', Walk>> = {
+const RECORDED: Readonly<Record<'request' | 'unsubscribe' | 'reply', Walk>> = {
   request: { calls: 123, files: 42, returns: 47 },
   unsubscribe: { calls: 88, files: 34, returns: 27 },
+  reply: { calls: 93, files: 39, returns: 26 },
 };
 const MOST_GROWTH = 1.1;
 const WARM_REQUESTS = 20;
@@ -49,7 +50,7 @@ afterAll(async () => {
   await server.close({ drainMs: 0 });
 });
 
-describe('the walks to the socket', () => {
+describe('the walks to and from the socket', () => {
   it('A traced source notes the file at the start of every function', () => {
     expect(traced('a.ts', 'const f = () => ({ a: 1 }); function g() { return f; } class C { get x(): number { return 1; } }')).toBe(
       'const f = () => (entered("a.ts"),(({ a: 1 }))); function g() {entered("a.ts"); return f; } class C { get x(): number {entered("a.ts"); return 1; } }',
@@ -78,6 +79,11 @@ describe('the walks to the socket', () => {
       RECORDED.unsubscribe,
     );
   });
+
+  it('A reply walks from its socket to the subscriber as recorded, within a tenth', async () => {
+    await takeTurns(2);
+    expectAsRecorded(await walkIn(), RECORDED.reply);
+  });
 });
 
 /** Sends requests one after the other. Behind such a turn of one message, a socket writes the next message at once. */
@@ -99,6 +105,27 @@ function walk(begin: () => void): Walk {
   isRecording = false;
   spy.mockRestore();
   expect(hasWritten).toBe(true);
+  return counted(files);
+}
+
+/** Opens a stream, and records from the read that brings the reply until the subscriber receives it. */
+async function walkIn(): Promise<Walk> {
+  const { emit } = Socket.prototype as { emit: (this: Socket, ...args: unknown[]) => boolean };
+  const spy = jest.spyOn(Socket.prototype, 'emit').mockImplementation(function (this: Socket, ...args: unknown[]) {
+    // The read of the server comes earlier, so only the last read stays recorded.
+    if (args[0] === 'data') {
+      files = [];
+      isRecording = true;
+    }
+    return emit.apply(this, args);
+  });
+  await new Promise<void>((complete) => {
+    const next = (): void => {
+      isRecording = false;
+    };
+    peer.open$(1).subscribe({ next, complete });
+  });
+  spy.mockRestore();
   return counted(files);
 }
 
