@@ -7,6 +7,8 @@ const AROUND = 1024;
 
 /** A small request beside the large payload. The peer holds it with its envelope until its handler has settled. */
 const SMALL = 256;
+/** An upper bound of the memory of one decoded value, in bytes: what `maxHeldBytes` counts for a part of an object. */
+const ITEM = 48;
 
 /** A peer as a client of the benchmarks, in Node and in a page. */
 export function clientOf(peer: Peer): Client {
@@ -23,7 +25,7 @@ export function raised({ payloadBytes = 0, payloadItems = 0, streams = 0 }: Need
   const needed = {
     maxPayloadBytes: bytes,
     maxPayloadItems: payloadItems,
-    maxHeldBytes: bytes + streams * SMALL,
+    maxHeldBytes: bytes + streams * SMALL + payloadItems * ITEM,
     maxUnreadBytes: bytes,
     maxUnsentBytes: bytes,
     maxStreams: streams,

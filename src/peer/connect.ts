@@ -58,11 +58,21 @@ export function connect(url: ConnectUrl, options: ConnectOptions = {}): Peer {
 /** {@link connect} over any transport. */
 export function connectOver(url: ConnectUrl, options: ConnectOptions, open: (url: string, protocol: string) => Transport): Peer {
   checkUrl(url, options.socket !== undefined);
-  const { reconnect, hello, helloTimeoutMs, ...dial } = readOptions(CONNECT_OPTIONS, options);
-  checkIdle(dial);
+  const used = readOptions(CONNECT_OPTIONS, options);
+  const { reconnect: backoff, hello, helloTimeoutMs, connectTimeoutMs, lazy, idleCloseMs } = used;
+  checkIdle(used);
   const greeting = hello === undefined ? null : greetingWith(hello, helloTimeoutMs);
   const core = new PeerCore(resolveOptions(options, true));
-  const dialer = new Dialer(core, { ...dial, url, open, backoff: reconnect, greeting, connectivity: browserConnectivity() });
+  const dialer = new Dialer(core, {
+    url,
+    open,
+    backoff,
+    greeting,
+    connectTimeoutMs,
+    lazy,
+    idleCloseMs,
+    connectivity: browserConnectivity(),
+  });
   const peer = new Peer(core, dialer, core.options.onStream);
   dialer.start();
   return peer;

@@ -90,8 +90,9 @@ export const PEER_OPTIONS: Options<PeerOptions, Omit<ResolvedOptions, 'codec'> &
  */
 export function resolveOptions(options: PeerOptions, isDialer: boolean): ResolvedOptions {
   checkBoolean('isDialer', isDialer);
-  const { codec, ...used } = readOptions(PEER_OPTIONS, checkObject('options', options));
-  return { ...used, isDialer, codec: checkedCodec(codec ?? getCodec(settings.codec)) };
+  const used = readOptions(PEER_OPTIONS, checkObject('options', options));
+  // A spread would make a hidden class of its own for each peer.
+  return Object.assign(used, { isDialer, codec: checkedCodec(used.codec ?? getCodec(settings.codec)) });
 }
 
 function readKeepalive(name: string, given: false | Keepalive): KeepaliveTimes | null {

@@ -78,7 +78,7 @@ export function statsOf({ tally, openQueue, notifications, sessions, options: { 
   const usage = (used: number, max: number): Usage => ({ used, max });
   return {
     streams,
-    ended: Object.fromEntries(tally.causes),
+    ended: tally.causes,
     sent,
     received: { frames: tally.receivedFrames, bytes: tally.receivedBytes },
     queue,

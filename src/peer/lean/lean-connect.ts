@@ -68,16 +68,18 @@ const LEAN_OPTIONS: Options<Pick<LeanConnectOptions, keyof ResolvedLean>, Resolv
 export function connect(url: ConnectUrl, options: LeanConnectOptions = {}): LeanPeer {
   checkObject('options', options);
   checkUrl(url, options.socket !== undefined);
-  const { reconnect: reconnecting, hello: greets, ...dial } = readOptions(LEAN_OPTIONS, options);
-  checkIdle(dial);
-  const { socket = platformSocket } = dial;
+  const used = readOptions(LEAN_OPTIONS, options);
+  const { socket = platformSocket, reconnect: reconnecting, hello: greets, connectTimeoutMs, lazy, idleCloseMs } = used;
+  checkIdle(used);
   const core = new PeerCore(resolveOptions(options, true));
   const dialer = new Dialer(core, {
-    ...dial,
     url,
     open: (address, protocol) => new W3cTransport(socket(address, protocol)),
     backoff: reconnecting?.backoff() ?? null,
     greeting: greets?.greeting ?? null,
+    connectTimeoutMs,
+    lazy,
+    idleCloseMs,
     connectivity: browserConnectivity(),
   });
   const peer = new LeanPeer(core, dialer);
