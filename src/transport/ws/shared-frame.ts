@@ -17,8 +17,8 @@ export class SharedFrame {
 /** The bytes of a part. */
 interface Made {
   /** The end of the last message, behind the part. {@link tail} is the part with this end. */
-  behind: Buffer;
-  tail: Buffer;
+  readonly behind: Buffer;
+  readonly tail: Buffer;
   /** The last message and its frame, which several sockets may send. */
   message: SplitMessage;
   frame: SharedFrame;
@@ -27,28 +27,42 @@ interface Made {
 const MADE = new WeakMap<SharedPart, Made>();
 /** A write of two chunks costs more than copying up to so many bytes. */
 const COPIED_BYTES = 4 * 1024;
+const NOTHING = Buffer.alloc(0);
 
 /** Returns the frame of a message. The same message, again and again, has the same frame. */
 export function sharedFrame(message: SplitMessage): SharedFrame {
   const made = MADE.get(message.part);
   if (made?.message === message) return made.frame;
   const behind = bytesOf(message.behind);
-  const tail = made?.behind.equals(behind) === true ? made.tail : Buffer.concat([bytesOf(message.part.encoded), behind]);
-  const frame = frameOf(typeof message.before === 'string' ? TEXT : BINARY, bytesOf(message.before), tail);
-  if (made === undefined) MADE.set(message.part, { behind, tail, message, frame });
-  else Object.assign(made, { behind, tail, message, frame });
+  if (made?.behind.equals(behind) !== true) return firstFrame(message, behind);
+  const isCopied = made.tail.length <= COPIED_BYTES;
+  const head = headOf(message, isCopied ? made.tail : NOTHING);
+  made.message = message;
+  made.frame = frameOf(message, isCopied ? [head] : [head, made.tail]);
+  return made.frame;
+}
+
+/** Lays out the first frame in one chunk, so that sockets with the same message write no other. The tail of later frames is a part of it. */
+function firstFrame(message: SplitMessage, behind: Buffer): SharedFrame {
+  const part = Buffer.concat([bytesOf(message.part.encoded), behind]);
+  const whole = headOf(message, part);
+  const frame = frameOf(message, [whole]);
+  MADE.set(message.part, { behind, tail: whole.subarray(-part.length), message, frame });
   return frame;
 }
 
-function frameOf(kind: number, before: Buffer, tail: Buffer): SharedFrame {
-  const length = before.length + tail.length;
-  const headerBytes = headerSizeFor(length, false);
-  const isCopied = tail.length <= COPIED_BYTES;
-  const head = Buffer.allocUnsafe(headerBytes + before.length + (isCopied ? tail.length : 0));
-  putHeader(viewOf(head), 0, kind, length, false);
-  head.set(before, headerBytes);
-  if (isCopied) head.set(tail, headerBytes + before.length);
-  return new SharedFrame(isCopied ? [head] : [head, tail], length, headerBytes);
+function frameOf({ byteLength }: SplitMessage, chunks: readonly Buffer[]): SharedFrame {
+  return new SharedFrame(chunks, byteLength, headerSizeFor(byteLength, false));
+}
+
+/** Returns the header of a message's frame, and the bytes before the part. Appends `tail`. */
+function headOf({ before, byteLength }: SplitMessage, tail: Buffer): Buffer {
+  const bytes = bytesOf(before);
+  const head = Buffer.allocUnsafe(headerSizeFor(byteLength, false) + bytes.length + tail.length);
+  const at = putHeader(viewOf(head), 0, typeof before === 'string' ? TEXT : BINARY, byteLength, false);
+  head.set(bytes, at);
+  head.set(tail, at + bytes.length);
+  return head;
 }
 
 function bytesOf(message: Message): Buffer {

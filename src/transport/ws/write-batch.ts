@@ -8,13 +8,12 @@ import type { Transport } from '../transport.js';
 import { newMaskingKey } from './masking-key.js';
 import { SharedFrame, sharedFrame } from './shared-frame.js';
 import { BINARY, headerSizeFor, maskWith, MAX_HEADER_BYTES, putHeader, TEXT, textHeader } from './websocket-frame.js';
+import { endWithTurn } from './write-turn.js';
+import type { TurnWriter } from './write-turn.js';
 
 /** A message that no other code can change. */
 type Content = WholeContent | SharedFrame;
 type WholeContent = string | Uint8Array;
-
-// Captured before a test runner can install fake timers.
-const nextTick = process.nextTick.bind(process);
 
 /**
  * The number of messages in the first write of a turn. Each further write takes twice as many. The remote can then begin on a long
@@ -30,7 +29,7 @@ const ENOUGH_WRITE_LENGTH = 64 * 1024;
  * Writes the messages of one turn to the stream below a WebSocket, in few writes of one buffer each. If `ws` sends them one by one,
  * each takes two objects, a header and a chunk of the stream. These cost more than all other work for a small message.
  */
-export class WriteBatch {
+export class WriteBatch implements TurnWriter {
   readonly #messages: Content[] = [];
   /** Length of all waiting messages, in UTF-16 units and bytes. */
   #length = 0;
@@ -97,9 +96,7 @@ export class WriteBatch {
     const content = contentOf(message);
     if (++this.#turnMessages === 1) {
       this.#writeMessages = this.#isLone ? 1 : FIRST_WRITE_MESSAGES;
-      // `nextTick` runs once after all messages of one read. `setImmediate` would put the two ends in lockstep.
-      nextTick(this.#endTurn);
-      WAITING.add(this);
+      endWithTurn(this);
     }
     this.#messages.push(content);
     this.#length += content.length;
@@ -107,6 +104,12 @@ export class WriteBatch {
       this.#writeMessages = Math.min(Math.max(2 * this.#writeMessages, FIRST_WRITE_MESSAGES), MOST_WRITE_MESSAGES);
       this.flush();
     }
+  }
+
+  endTurn(): void {
+    this.#isLone = this.#turnMessages === 1;
+    this.#turnMessages = 0;
+    this.flush();
   }
 
   /** Writes all waiting messages. */
@@ -159,38 +162,15 @@ export class WriteBatch {
     }
     return bytes;
   }
-
-  readonly #endTurn = (): void => {
-    this.#isLone = this.#turnMessages === 1;
-    this.#turnMessages = 0;
-    WAITING.delete(this);
-    this.flush();
-  };
 }
 
 /** Node copies a text of up to 16 KiB to its stack and writes it from there. A Buffer would be allocated and collected for each write. */
 const MOST_TEXT_LENGTH = 15 * 1024;
 
-/** Batches whose turn has not ended. */
-const WAITING = new Set<WriteBatch>();
-
-// No turn follows when the process exits. But a write still reaches the kernel at once if the kernel has room.
-process.on('exit', () => {
-  for (const batch of WAITING) guardedFlush(batch);
-});
-
 function contentOf(message: Message | SplitMessage): Content {
   if (typeof message === 'string') return message;
   // Copy the bytes: their owner may change or transfer them before the write.
   return message instanceof SplitMessage ? sharedFrame(message) : Buffer.from(Buffer.from(message));
-}
-
-function guardedFlush(batch: WriteBatch): void {
-  try {
-    batch.flush();
-  } catch {
-    // A faulty codec's message must not keep the other sockets from writing.
-  }
 }
 
 /** Concatenates messages, each after its header without a mask. Returns `null` unless all of them are ASCII. */

@@ -1,0 +1,25 @@
+import type { Buffer } from 'node:buffer';
+import { contentSize, headerSize, viewOf } from '../../../src/transport/ws/websocket-frame.js';
+
+/** One WebSocket frame without a mask. */
+export interface FrameBytes {
+  /** The whole frame. */
+  readonly bytes: Buffer;
+  /** The bytes behind its header. */
+  readonly content: Buffer;
+}
+
+/** Cuts bytes into WebSocket frames (RFC 6455 §5.2). Leaves out a last frame that is not whole. */
+export function framesIn(bytes: Buffer): readonly FrameBytes[] {
+  const view = viewOf(bytes);
+  const frames: FrameBytes[] = [];
+  for (let at = 0; at < bytes.length;) {
+    const header = headerSize(view, at);
+    if (at + header > bytes.length) break;
+    const end = at + header + contentSize(view, at);
+    if (end > bytes.length) break;
+    frames.push({ bytes: bytes.subarray(at, end), content: bytes.subarray(at + header, end) });
+    at = end;
+  }
+  return frames;
+}
