@@ -148,7 +148,7 @@ describe('the keepalive', () => {
             if (frame.type === 'ping') nonce = frame.nonce ?? '';
             out$.next(letterOf(frame));
           },
-          encoded: () => undefined,
+          sized: null,
           answered: () => undefined,
           idle: () => undefined,
           refused: () => undefined,

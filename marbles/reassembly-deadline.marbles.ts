@@ -125,7 +125,7 @@ describe('the deadline of a reassembly', () => {
           observed: (_session, direction, frame) => {
             if (direction === 'tx') out$.next(letterOf(frame));
           },
-          encoded: () => undefined,
+          sized: null,
           answered: () => undefined,
           idle: () => undefined,
           refused: () => undefined,

@@ -4,7 +4,7 @@ import { Deadlines } from '../../src/peer/stream/deadlines.js';
 import type { PeerCore } from '../../src/peer/core/peer-core.js';
 import { StreamCore } from '../../src/peer/stream/stream-core.js';
 import { Backlog } from '../../src/session/send/backlog.js';
-import type { StreamQueue } from '../../src/session/send/stream-queue.js';
+import type { Cut, StreamQueue } from '../../src/session/send/stream-queue.js';
 import { GoAway } from '../../src/session/base/goaway.js';
 import { LiveStream } from '../../src/session/streams/live-stream.js';
 import type { LiveStreamHost } from '../../src/session/streams/live-stream-host.js';
@@ -84,16 +84,17 @@ export const CALL_FAULTS: readonly Fault[] = [
     fault: 'a stream is served until it has nothing left',
     shows: 'fairness',
     sow: () => {
-      plant(Backlog.prototype, 'taken', (backlog, taken: Backlog['taken'], stream: number, queue: StreamQueue, bytes: number) => {
+      plant(Backlog.prototype, 'take', (backlog, take: Backlog['take'], stream: number, queue: StreamQueue, cut: Cut) => {
         const others = [...backlog.queues].filter(([id]) => id !== stream);
-        taken(stream, queue, bytes);
-        if (queue.empty) return;
+        const slice = take(stream, queue, cut);
+        if (queue.frames === 0) return slice;
         // Puts the stream behind the others again.
         const queues = backlog.queues as Map<number, StreamQueue>;
         for (const [id, other] of others) {
           queues.delete(id);
           queues.set(id, other);
         }
+        return slice;
       });
     },
   },

@@ -191,7 +191,7 @@ export class SmallWorld {
           live.handlerStarted();
         },
         observed: () => undefined,
-        encoded: () => undefined,
+        sized: null,
         answered: () => undefined,
         idle: () => undefined,
         refused: () => undefined,

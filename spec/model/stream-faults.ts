@@ -1,7 +1,8 @@
+import { jest } from '@jest/globals';
 import { Outbox } from '../../src/peer/stream/outbox.js';
 import { StreamCore } from '../../src/peer/stream/stream-core.js';
 import { LiveStream } from '../../src/session/streams/live-stream.js';
-import { ControlFrames } from '../../src/session/send/control-frames.js';
+import * as controlFrames from '../../src/session/send/control-frames.js';
 import { Scheduler } from '../../src/session/send/scheduler.js';
 import { StreamState } from '../../src/session/streams/stream-state.js';
 import type { StreamInput } from '../../src/session/streams/stream-state.js';
@@ -110,10 +111,10 @@ export const STREAM_FAULTS: readonly Fault[] = [
     fault: 'a reset goes out with another code',
     shows: 'both sides agree',
     sow: () => {
-      plant(ControlFrames.prototype, 'reset', (_, make: ControlFrames['reset'], ...how: Parameters<ControlFrames['reset']>) => {
-        const [stream, code, ...rest] = how;
-        return make(stream, code === ResetCode.CANCEL ? 300 : code, ...rest);
-      });
+      const { resetFrame } = controlFrames;
+      jest
+        .spyOn(controlFrames, 'resetFrame')
+        .mockImplementation((form, stream, code, ...rest) => resetFrame(form, stream, code === ResetCode.CANCEL ? 300 : code, ...rest));
     },
   },
   {

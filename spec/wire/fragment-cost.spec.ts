@@ -248,7 +248,6 @@ describe('Splitting, to the byte: a sender fails before it sends the first slice
       100,
       /^expected the closing fragment .*without any payload$/,
     ],
-    ['an invalid cap', { type: 'data', payload: 1 }, 1, /^expected a cap/],
   ])('`checkFragmentable` refuses %s', (_what, frame, cap, message) => {
     const codec = new JsonCodec();
     const check = (): void => {

@@ -1,6 +1,6 @@
 import { Observable, Subscription, timer } from 'rxjs';
 import { frozen } from '../peer/base/hooks.js';
-import type { SeenFrame } from '../peer/base/hooks.js';
+import type { SeenFrame } from '../peer/base/sized-frames.js';
 import type { Peer } from '../peer/peer.js';
 import { peersOf } from '../peer/peers-source.js';
 import type { PeersSource } from '../peer/peers-source.js';

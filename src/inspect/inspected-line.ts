@@ -1,6 +1,6 @@
 import { labelled } from '../peer/base/label.js';
 import type { Label } from '../peer/base/label.js';
-import type { SeenFrame } from '../peer/base/hooks.js';
+import type { SeenFrame } from '../peer/base/sized-frames.js';
 import { ABSENT } from '../wire/frame.js';
 import type { Frame } from '../wire/frame.js';
 import { toMapping } from '../wire/mapping.js';

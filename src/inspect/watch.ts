@@ -1,8 +1,8 @@
 import { Subscription } from 'rxjs';
 import type { Observable, TeardownLogic } from 'rxjs';
-import { onSizedFrame } from '../peer/base/hooks.js';
-import type { SeenFrame } from '../peer/base/hooks.js';
 import { defaultLabel } from '../peer/base/label.js';
+import { sizedFramesOf } from '../peer/base/sized-frames.js';
+import type { SeenFrame } from '../peer/base/sized-frames.js';
 import { Peer } from '../peer/peer.js';
 import type { InspectedPeer } from './batch.js';
 import { hiddenStreamsOf } from './hidden-streams.js';
@@ -57,7 +57,7 @@ export class Watch {
 /** Observes the frames of a peer without the event that `frames$` makes of each. A peer of another copy of the package has no such hook. */
 function observe(peer: Peer, observer: (seen: SeenFrame) => void): TeardownLogic {
   const core = Peer.core(peer);
-  return core === null ? peer.frames$.subscribe(observer) : onSizedFrame(core.hooks, observer);
+  return core === null ? peer.frames$.subscribe(observer) : sizedFramesOf(core).add(observer);
 }
 
 /** The connections of a peer, one after the other. */

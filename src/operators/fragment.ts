@@ -2,7 +2,7 @@ import { Observable } from 'rxjs';
 import type { MonoTypeOperatorFunction, OperatorFunction, Subscriber } from 'rxjs';
 import { checkedCodec } from '../wire/codec.js';
 import type { Codec } from '../wire/codec.js';
-import { MAX_FRAME_BYTES, slicerToSend } from '../wire/fragment.js';
+import { checkCap, MAX_FRAME_BYTES, slicerToSend } from '../wire/fragment.js';
 import type { Frame } from '../wire/frame.js';
 import type { Slicer } from '../wire/slicer.js';
 import { Relay } from '../rx/relay.js';
@@ -42,7 +42,11 @@ export function fragment<F extends Frame>(codec: Codec, cap: number = MAX_FRAME_
     new Observable((subscriber) => {
       const slices = queue ?? atOnce(subscriber);
       slices.start(
-        (frame) => slicerToSend(frame, cap, codec),
+        (frame) => {
+          // Every frame fits a cap without an end.
+          if (cap !== Infinity) checkCap(cap);
+          return slicerToSend(frame, cap, codec);
+        },
         (slice) => {
           subscriber.next(slice);
         },

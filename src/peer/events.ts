@@ -2,8 +2,9 @@ import { Observable } from 'rxjs';
 import { completeGuarded } from '../rx/guard.js';
 import type { CloseReason } from '../wire/close-reason.js';
 import type { Frame, FrameDirection } from '../wire/frame.js';
-import { frozen, onCall, onSizedFrame } from './base/hooks.js';
+import { frozen, onCall } from './base/hooks.js';
 import type { HandlerFailure } from './base/hooks.js';
+import { sizedFramesOf } from './base/sized-frames.js';
 import { callEvent } from './calls/call-event.js';
 import type { CallEvent } from './calls/call-event.js';
 import type { PeerCore } from './core/peer-core.js';
@@ -42,7 +43,7 @@ export class PeerEvents {
   // Return the same object at each read, because templates and effects compare by identity.
   get frames$(): Observable<FrameEvent> {
     return (this.#frames$ ??= this.#until('frames$', (next) =>
-      onSizedFrame(this.core.hooks, (seen) => {
+      sizedFramesOf(this.core).add((seen) => {
         next({ ...seen, frame: frozen(seen.frame), peer: this.peer });
       }),
     ));

@@ -16,7 +16,7 @@ import type { ControlStream } from './control-stream.js';
 export interface ClosingHost {
   readonly transport: Pick<Transport, 'close'>;
   readonly streams: Pick<StreamTable, 'size' | 'values'>;
-  readonly scheduler: Pick<Scheduler, 'add' | 'stop' | 'whenFlushed'>;
+  readonly scheduler: Pick<Scheduler, 'addAhead' | 'stop' | 'whenFlushed'>;
   readonly receiveBudget: Pick<ReceiveBudget, 'resume' | 'stop'>;
   readonly watchdog: Pick<Watchdog, 'watchClosing'>;
   readonly transit: Pick<Transit, 'whenArrived'>;
@@ -62,7 +62,7 @@ export class Closing {
       this.#phase = 'draining';
       this.#reason = reason;
       host.receiveBudget.resume();
-      host.scheduler.add(host.control.announceGoaway(code, reason));
+      host.scheduler.addAhead(host.control.announceGoaway(code, reason));
       this.#refuseUndispatched();
     }
     if (this.#phase !== 'draining') return;

@@ -1,7 +1,6 @@
 import type { Sink } from '../operators/route.js';
 import { steadyNow } from '../transport/steady-clock.js';
 import type { CloseReason } from '../wire/close-reason.js';
-import type { Codec } from '../wire/codec.js';
 import { ConnectionFault } from '../wire/fault.js';
 import type { ConnectionFrame, FrameOf } from '../wire/frame-types.js';
 import type { CompleteFrame } from '../wire/frame.js';
@@ -13,17 +12,15 @@ import type { FloodGuard } from './base/flood-guard.js';
 import { GoAway } from './base/goaway.js';
 import type { PacedPings } from './paced-pings.js';
 import type { AnswerHold } from './receive/answer-hold.js';
-import type { ControlFrames } from './send/control-frames.js';
+import { goawayFrame } from './send/control-frames.js';
+import type { MessageForm } from './send/control-frames.js';
 import type { Scheduler } from './send/scheduler.js';
 
 /** The parts of a session that the frames of the connection use. */
-export interface ControlHost {
-  readonly codec: Codec;
-  readonly maxFrameBytes: number;
+export interface ControlHost extends MessageForm {
   readonly flood: FloodGuard;
   readonly hold: Pick<AnswerHold, 'pinged'>;
-  readonly scheduler: Pick<Scheduler, 'add'>;
-  readonly frames: Pick<ControlFrames, 'goaway'>;
+  readonly scheduler: Pick<Scheduler, 'addAhead'>;
   readonly owner: {
     /** The remote has answered a ping after `rttMs`. */
     answered(rttMs: number): void;
@@ -79,7 +76,7 @@ export class ControlStream implements Sink<CompleteFrame> {
     // The nonce distinguishes pings of one connection and is no secret. A remote that guesses it can fake only its own answer.
     const nonce = (++this.#pinged).toString(36);
     this.#pings.set(nonce, { sentAt: steadyNow(), answered, lost, left });
-    this.host.scheduler.add(new OutgoingFrame({ type: 'ping', nonce }, null));
+    this.host.scheduler.addAhead(new OutgoingFrame({ type: 'ping', nonce }, null));
     return () => {
       this.#pings.delete(nonce);
     };
@@ -106,7 +103,7 @@ export class ControlStream implements Sink<CompleteFrame> {
 
   /** Returns the goaway that announces this side's end. */
   announceGoaway(code: ResetCode, reason: string): OutgoingFrame {
-    return this.host.frames.goaway(code, this.goaway.announce(), reason);
+    return goawayFrame(this.host, code, this.goaway.announce(), reason);
   }
 
   #answer({ nonce }: FrameOf<'ping'>): void {

@@ -7,10 +7,7 @@ import { abnormalClose } from '../transport/transport.js';
 import type { Transport } from '../transport/transport.js';
 import type { Codec } from '../wire/codec.js';
 import { ConnectionFault } from '../wire/fault.js';
-import { slicerToSend } from '../wire/fragment.js';
 import { frameEncoder } from '../wire/outgoing.js';
-import type { OutgoingFrame } from '../wire/outgoing.js';
-import type { Slicer } from '../wire/slicer.js';
 import { Reassembly } from '../wire/reassembly.js';
 import { ResetCode } from '../wire/reset-code.js';
 import { Admission } from './streams/admission.js';
@@ -22,7 +19,6 @@ import { FloodGuard } from './base/flood-guard.js';
 import { AnswerHold } from './receive/answer-hold.js';
 import { ReceiveBudget } from './receive/receive-budget.js';
 import { LiveStream } from './streams/live-stream.js';
-import { ControlFrames } from './send/control-frames.js';
 import { ReadBackpressure } from './receive/read-backpressure.js';
 import type { Share } from './base/share.js';
 import { RestartingPipeline } from '../rx/restarting-pipeline.js';
@@ -48,7 +44,6 @@ export class Session {
   readonly hold: AnswerHold;
   readonly receiveBudget: ReceiveBudget;
   readonly reassembly: Reassembly;
-  readonly frames: ControlFrames;
   readonly scheduler: Scheduler;
   readonly watchdog: Watchdog;
   readonly flood: FloodGuard;
@@ -60,11 +55,11 @@ export class Session {
   readonly admission: Admission;
   readonly owner: SessionOwner;
   readonly notifications: NotificationTurn;
-  readonly #departures: Departures;
+  readonly departures: Departures;
   readonly #out = new RestartingPipeline(
     () => this.#outbound(),
     (error) => {
-      this.#departures.fail(error);
+      this.departures.fail(error);
     },
   );
 
@@ -87,13 +82,12 @@ export class Session {
     this.streams = new StreamTable(isDialer, options.firstId ?? (isDialer ? 1 : 2), this.share);
     this.closing = new Closing(this);
     this.admission = new Admission(this);
-    this.frames = new ControlFrames(codec, options.maxFrameBytes);
     this.scheduler = new Scheduler(this);
-    this.replies = new ControlReplies(this.scheduler, this.frames, limits.maxControlFrames);
+    this.replies = new ControlReplies(this);
     this.notifications = new NotificationTurn(codec, options.maxFrameBytes, () => {
       this.owner.notified(this);
     });
-    this.#departures = new Departures(this);
+    this.departures = new Departures(this);
     this.watchdog = new Watchdog(this, options.keepalive);
     this.reassembly = new Reassembly(codec, limits, this.receiveBudget.held, this.watchdog.fragments);
     this.#out.start();
@@ -173,16 +167,6 @@ export class Session {
     return Math.max(this.admission.messageBytes, this.reassembly.assembledBytes);
   }
 
-  /** Returns the slices of a frame, or `null` if the frame fits one message. */
-  cut(frame: OutgoingFrame): Slicer | null {
-    return frame.isSmall ? null : (this.transport.cut ?? slicerToSend)(frame, this.maxFrameBytes, this.codec);
-  }
-
-  /** The scheduler cannot cut a frame, so its stream ends. */
-  unsendable(frame: OutgoingFrame, error: unknown): void {
-    this.#departures.unsendable(frame, error);
-  }
-
   /** Answers a ping. */
   pong(nonce: string | null): void {
     try {
@@ -225,7 +209,7 @@ export class Session {
   }
 
   #outbound(): Observable<unknown> {
-    const { begin, complete } = this.#departures;
+    const { begin, complete } = this.departures;
     const encoder = this.transport.encoder ?? frameEncoder;
     return this.scheduler.slices$.pipe(mapPresent(begin), mapPresent(encoder(this.codec)), mapPresent(complete));
   }
@@ -241,7 +225,7 @@ export class Session {
     for (const stream of this.streams.unsentFirst()) stream.connectionLost(loss.reason);
     this.control.connectionLost(loss.reason);
     this.#out.unsubscribe();
-    this.scheduler.clear();
+    this.scheduler.backlog.clear();
     this.streams.clearResets();
     this.owner.ended(loss);
   }

@@ -1,5 +1,19 @@
+import type { Codec, Message } from './codec.js';
+import { hasFragmentCost } from './fragment-cost.js';
 import type { Frame, Metadata } from './frame.js';
+import { fitsWithin } from './length.js';
 import { isPlainObject } from './plain-object.js';
+
+/**
+ * Whether a frame surely fits without being encoded, as nearly all do; its id does not matter. A codec without `fragmentCost` is trusted
+ * to write at most eight times as many bytes as JSON. So no frame is encoded only to be measured.
+ */
+export function isSmall(frame: Frame, encodedPayload: Message | null, cap: number, codec: Codec): boolean {
+  const payload = encodedPayload ?? '';
+  const bound = envelopeBound(frame);
+  // Nearly all frames are small enough under any codec: then do not inspect the codec.
+  return fitsWithin(payload, cap / MOST_TIMES_JSON - bound) || (hasFragmentCost(codec) && fitsWithin(payload, cap - bound));
+}
 
 /**
  * The most bytes that the envelope of a frame takes without its payload, in any codec with a `fragmentCost`. It is 256, plus 6 for each
@@ -36,3 +50,4 @@ function entryBound(key: string, value: unknown): number {
 const MOST_BYTES_PER_UNIT = 6;
 const KEYS_NUMBERS_AND_FLAGS = 256;
 const SEPARATORS_AND_SCALAR = 32;
+const MOST_TIMES_JSON = 8;

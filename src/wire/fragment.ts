@@ -1,6 +1,6 @@
 import { checkedMessage } from './codec.js';
 import type { Codec, Message } from './codec.js';
-import { envelopeBound } from './envelope-bound.js';
+import { isSmall } from './envelope-bound.js';
 import { ProtocolError } from './errors.js';
 import { hasFragmentCost } from './fragment-cost.js';
 import { frameName } from './frame-types.js';
@@ -48,14 +48,16 @@ export function splitFrame(frame: Frame, cap: number = MAX_FRAME_BYTES, codec: C
  * @throws ProtocolError as {@link splitFrame} does; for a fragment that cannot be cut, only when its turn comes
  */
 export function slicerFor(frame: Frame, cap: number, codec: Codec): Slicer | null {
-  checkArguments(cap, codec);
+  if ((codec as Codec | null | undefined) == null) throw new ProtocolError('expected a codec to cut frames with, got none');
+  checkCap(cap);
   const encoded = encodePayloadOf(frame, codec);
   return fits(frame, encoded, cap, codec) ? null : newSlicer(frame, encoded, cap, codec);
 }
 
-/** Like {@link slicerFor}, for a frame that is being sent: its {@link isSmall} is trusted. */
+/** Like {@link slicerFor}, for a frame that is being sent: its {@link isSmall} and the cap are trusted. */
 export function slicerToSend(frame: Frame, cap: number, codec: Codec): Slicer | null {
-  return isSmall(frame, encodePayloadOf(frame, codec), cap, codec) ? null : slicerFor(frame, cap, codec);
+  const encoded = encodePayloadOf(frame, codec);
+  return isSmall(frame, encoded, cap, codec) || fits(frame, encoded, cap, codec) ? null : newSlicer(frame, encoded, cap, codec);
 }
 
 /**
@@ -73,17 +75,6 @@ export function fits(frame: Frame, encodedPayload: Message | null, cap: number, 
 }
 
 /**
- * Whether a frame surely fits without being encoded, as nearly all do; its id does not matter. A codec without `fragmentCost` is trusted
- * to write at most eight times as many bytes as JSON. So no frame is encoded only to be measured.
- */
-export function isSmall(frame: Frame, encodedPayload: Message | null, cap: number, codec: Codec): boolean {
-  const payload = encodedPayload ?? '';
-  const bound = envelopeBound(frame);
-  // Nearly all frames are small enough under any codec: then do not inspect the codec.
-  return fitsWithin(payload, cap / MOST_TIMES_JSON - bound) || (hasFragmentCost(codec) && fitsWithin(payload, cap - bound));
-}
-
-/**
  * Checks that a frame which does not {@link fits fit} can be cut. So a sender that makes slices one by one fails before the first has
  * left. Encodes three envelopes, and plans all cuts only if these are nearly as big as `cap`.
  *
@@ -91,14 +82,13 @@ export function isSmall(frame: Frame, encodedPayload: Message | null, cap: numbe
  * @throws ProtocolError when {@link splitFrame} would
  */
 export function checkFragmentable(frame: Frame, encodedPayload: Message | null, cap: number, codec: Codec): void {
-  checkArguments(cap, codec);
   const slicer = newSlicer(frame, encodedPayload, cap, codec);
   if (slicer.hasRoom) return;
   while (!slicer.done) slicer.next();
 }
 
-function checkArguments(cap: number, codec: Codec | null | undefined): void {
-  if (codec == null) throw new ProtocolError('expected a codec to cut frames with, got none');
+/** @throws ProtocolError for a cap that is not an integer of at least 2 */
+export function checkCap(cap: number): void {
   if (!Number.isInteger(cap) || cap < MIN_CAP) {
     throw new ProtocolError(`expected a cap that is an integer of at least ${MIN_CAP} bytes, got ${String(cap)}`);
   }
@@ -117,4 +107,3 @@ function encodePayloadOf(frame: Frame, codec: Codec): Message | null {
 }
 
 const MIN_CAP = 2;
-const MOST_TIMES_JSON = 8;

@@ -55,12 +55,12 @@ describe('the tally', () => {
 
   it('A scheduler counts the frames that wait, control frames included', () => {
     const rig = new Rig();
-    expect(rig.session.scheduler.frames).toBe(0);
+    expect(rig.session.scheduler.backlog.frames).toBe(0);
     rig.session.scheduler.batch(() => {
       rig.session.control.probe();
       for (const payload of ['one', 'two']) void rig.open({ payload });
-      expect(rig.session.scheduler.frames).toBe(3);
+      expect(rig.session.scheduler.backlog.frames).toBe(3);
     });
-    expect(rig.session.scheduler.frames).toBe(0);
+    expect(rig.session.scheduler.backlog.frames).toBe(0);
   });
 });

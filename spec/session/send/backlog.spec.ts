@@ -145,49 +145,38 @@ describe('Backlog', () => {
     });
   });
 
-  describe('pulling', () => {
-    const anyStream = (): boolean => true;
+  it('`release` runs the demand tasks of its stream, and `clear` drops them', () => {
+    const ran: number[] = [];
+    const backlog = backlogOf();
+    for (const stream of [1, 3]) backlog.pullers.add(stream, () => ran.push(stream));
+    backlog.release(3);
+    expect([ran, backlog.pulled]).toEqual([[3], true]);
+    backlog.clear();
+    expect([backlog.pulled, ran]).toEqual([false, [3]]);
+  });
 
-    it('`pullNext` runs all tasks of the stream that has waited longest', () => {
-      const ran: string[] = [];
-      const backlog = backlogOf();
-      expect([backlog.pulled, backlog.pullNext(anyStream)]).toEqual([false, false]);
-      for (const [stream, task] of [
-        [3, 'a'],
-        [1, 'b'],
-        [3, 'c'],
-      ] as const)
-        backlog.whenDemand(stream, () => ran.push(task));
-      expect([backlog.pulled, ran]).toEqual([true, []]);
-      expect([backlog.pullNext(anyStream), ran, backlog.pulled]).toEqual([true, ['a', 'c'], true]);
-      expect([backlog.pullNext(anyStream), ran, backlog.pulled]).toEqual([true, ['a', 'c', 'b'], false]);
-    });
+  it('`hasMore` is true for a stream with queued frames or a demand task', () => {
+    const backlog = backlogOf();
+    backlog.pullers.add(1, () => undefined);
+    add(backlog, 3, 100);
+    expect([1, 3, 5].map((stream) => backlog.hasMore(stream))).toEqual([true, true, false]);
+  });
 
-    it('`release` runs the demand tasks of its stream, and `clear` drops them', () => {
-      const ran: number[] = [];
-      const backlog = backlogOf();
-      for (const stream of [1, 3]) backlog.whenDemand(stream, () => ran.push(stream));
-      backlog.release(3);
-      expect([ran, backlog.pulled]).toEqual([[3], true]);
-      backlog.clear();
-      expect([backlog.pullNext(anyStream), ran]).toEqual([false, [3]]);
-    });
-
-    it('`pullNext` skips streams that its filter rejects, and streams with queued frames', () => {
-      const ran: number[] = [];
-      const backlog = backlogOf();
-      for (const stream of [1, 3, 5]) backlog.whenDemand(stream, () => ran.push(stream));
-      add(backlog, 3, 100);
-      expect([backlog.pullNext((stream) => stream > 1), ran]).toEqual([true, [5]]);
-      expect([backlog.pullNext((stream) => stream > 1), ran]).toEqual([false, [5]]);
-    });
-
-    it('`hasMore` is true for a stream with queued frames or a demand task', () => {
-      const backlog = backlogOf();
-      backlog.whenDemand(1, () => undefined);
-      add(backlog, 3, 100);
-      expect([1, 3, 5].map((stream) => backlog.hasMore(stream))).toEqual([true, true, false]);
-    });
+  it('Backlog counts frames, with those that go ahead, until they have left whole or are dropped', () => {
+    const backlog = backlogOf();
+    const ahead = new OutgoingFrame({ type: 'ping' }, null);
+    for (const stream of [1, 1, 3, 5]) add(backlog, stream, 100);
+    backlog.addAhead(ahead);
+    expect([backlog.frames, backlog.hasAhead]).toEqual([5, true]);
+    expect([backlog.takeAhead(), backlog.takeAhead(), backlog.hasAhead]).toEqual([ahead, undefined, false]);
+    take(backlog, 1);
+    expect(backlog.frames).toBe(3);
+    backlog.drop(1);
+    backlog.takeUnsent(3);
+    expect(backlog.frames).toBe(1);
+    backlog.addAhead(ahead);
+    backlog.clear();
+    expect([backlog.frames, backlog.hasAhead]).toEqual([0, false]);
   });
 
   describe('withdraw', () => {
@@ -198,7 +187,7 @@ describe('Backlog', () => {
       add(backlog, 3, 100);
       const task = (): void => void ran.push('1');
       const pull = (): void => void ran.push('pull');
-      backlog.whenDemand(1, pull);
+      backlog.pullers.add(1, pull);
       backlog.whenRoom(1, task);
       expect(backlog.takeUnsent(1)).toEqual({ frames, waiters: [task, pull] });
       expect([backlog.bytes, [...backlog.queues.keys()], ran]).toEqual([100, [3], []]);
@@ -217,16 +206,14 @@ function backlogOf(limits: Partial<Limits> = {}): Backlog {
 function add(backlog: Backlog, stream: number, bytes: number, type = 'data'): OutgoingFrame {
   const payload = 'x'.repeat(bytes - 2);
   const frame = new OutgoingFrame({ type, stream, payload }, `"${payload}"`, new JsonCodec());
-  backlog.add(stream, frame, null);
+  backlog.add(stream, frame);
   return frame;
 }
 
 function take(backlog: Backlog, stream: number): void {
   const queue = backlog.queues.get(stream);
   if (queue === undefined) throw new Error(`expected something queued on stream ${stream}`);
-  const before = queue.bytes;
-  queue.take(() => null);
-  backlog.taken(stream, queue, before - queue.bytes);
+  backlog.take(stream, queue, () => null);
 }
 
 /** Takes everything, and returns the streams in the order of their turns. */

@@ -12,6 +12,7 @@ import {
 } from '../../../src/session/send/bulk-window.js';
 import { BYTES_PER_PING } from '../../../src/session/base/flood-guard.js';
 import { TURN_BYTES } from '../../../src/session/send/pace.js';
+import { pullsOf } from '../../../src/session/send/pulls.js';
 import { ResetCode } from '../../../src/wire/reset-code.js';
 import { Rig } from '../../support/session/rig.js';
 import type { Envelope, Holder } from '../../support/session/rig.js';
@@ -37,7 +38,7 @@ function windowed() {
     () => {
       seen.opened++;
     },
-    (stream) => busy.has(stream),
+    { hasMore: (stream) => busy.has(stream) },
   );
   let unpinged = 0;
   // The session too sends a ping after each 256 KiB.
@@ -552,7 +553,7 @@ describe('large whole frames', () => {
     inTime(() => {
       const rig = new Rig();
       const [bulk, failed] = [rig.open(), rig.open()];
-      const hasDemand = (): readonly boolean[] => [bulk, failed].map(({ live }) => rig.session.scheduler.hasDemand(live.id));
+      const hasDemand = (): readonly boolean[] => [bulk, failed].map(({ live }) => pullsOf(rig.session.scheduler).hasDemand(live.id));
       const isReset = (): boolean => rig.sent.some(({ type, more }) => type === 'reset' && more !== true);
       pull(rig, bulk, LARGE);
       rig.send(failed, { payload: LARGE });

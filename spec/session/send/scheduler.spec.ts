@@ -5,7 +5,9 @@ import { MsgpackCodec } from '../../../src/codec/msgpack.js';
 import { RestartingPipeline } from '../../../src/rx/restarting-pipeline.js';
 import { overtakes } from '../../../src/session/base/precedence.js';
 import { TURN_BYTES } from '../../../src/session/send/pace.js';
+import { pullsOf } from '../../../src/session/send/pulls.js';
 import { Scheduler } from '../../../src/session/send/scheduler.js';
+import { MAX_FRAME_BYTES } from '../../../src/wire/fragment.js';
 import type { Frame } from '../../../src/wire/frame.js';
 import { resolveLimits } from '../../../src/wire/limits.js';
 import { OutgoingFrame } from '../../../src/wire/outgoing.js';
@@ -447,7 +449,7 @@ describe('Scheduler', () => {
     const { scheduler, transport, log } = bare();
     transport.bufferedAmount = FULL;
     scheduler.add(data(1));
-    scheduler.add(new OutgoingFrame({ type: 'ping', nonce: 'n' }, null));
+    scheduler.addAhead(new OutgoingFrame({ type: 'ping', nonce: 'n' }, null));
     for (const name of ['a', 'b']) scheduler.whenFlushed(() => log.push(name));
     expect(log).toEqual([]);
     transport.drainTo(0);
@@ -478,7 +480,7 @@ describe('Scheduler', () => {
   it('Scheduler emits control frames and data in the order of their calls', () => {
     const { scheduler, log } = bare();
     scheduler.add(data(1));
-    scheduler.add(new OutgoingFrame({ type: 'pong' }, null));
+    scheduler.addAhead(new OutgoingFrame({ type: 'pong' }, null));
     expect(log).toEqual(['data 1', 'pong']);
   });
 
@@ -486,11 +488,11 @@ describe('Scheduler', () => {
     const { scheduler, transport, log } = bare();
     transport.bufferedAmount = FULL;
     scheduler.add(data(1));
-    scheduler.add(new OutgoingFrame({ type: 'ping' }, null));
+    scheduler.addAhead(new OutgoingFrame({ type: 'ping' }, null));
     scheduler.whenFlushed(() => log.push('flushed'));
     scheduler.stop(new OutgoingFrame({ type: 'goaway' }, null));
     scheduler.stop(new OutgoingFrame({ type: 'goaway' }, null));
-    scheduler.add(new OutgoingFrame({ type: 'pong' }, null));
+    scheduler.addAhead(new OutgoingFrame({ type: 'pong' }, null));
     scheduler.add(data(3));
     transport.drainTo(0);
     expect(log).toEqual(['goaway']);
@@ -512,8 +514,8 @@ describe('Scheduler', () => {
     const { scheduler, transport, log } = bare();
     transport.bufferedAmount = FULL;
     scheduler.add(data(1));
-    scheduler.add(new OutgoingFrame({ type: 'ping' }, null));
-    scheduler.clear();
+    scheduler.addAhead(new OutgoingFrame({ type: 'ping' }, null));
+    scheduler.backlog.clear();
     transport.drainTo(0);
     expect([log, scheduler.backlog.bytes, scheduler.backlog.queues.size]).toEqual([[], 0, 0]);
   });
@@ -563,14 +565,14 @@ describe('Scheduler', () => {
 
   it('A stream has no demand while the socket is full, even before the first frame', () => {
     const { scheduler, transport } = bare();
-    expect(scheduler.hasDemand(1)).toBe(true);
+    expect(pullsOf(scheduler).hasDemand(1)).toBe(true);
     transport.bufferedAmount = FULL;
-    expect(scheduler.hasDemand(1)).toBe(false);
+    expect(pullsOf(scheduler).hasDemand(1)).toBe(false);
   });
 
   it('Scheduler drops frames while no pipeline is subscribed', () => {
     const { scheduler, log } = bare(nothing, false);
-    scheduler.add(new OutgoingFrame({ type: 'ping' }, null));
+    scheduler.addAhead(new OutgoingFrame({ type: 'ping' }, null));
     scheduler.add(data(1));
     expect([log, scheduler.backlog.bytes]).toEqual([[], 0]);
   });
@@ -616,7 +618,11 @@ const NO_PINGS = { ping: () => nothing };
 
 /** A scheduler that logs the type and stream of each frame it emits. */
 function bare(check: (frame: Frame) => void = nothing, isRead = true) {
-  const transport = new ScriptedTransport();
+  const cut = (frame: Frame): null => {
+    check(frame);
+    return null;
+  };
+  const transport = Object.assign(new ScriptedTransport(), { cut });
   const log: string[] = [];
   const unsendable: string[] = [];
   let hook: () => void = nothing;
@@ -625,11 +631,9 @@ function bare(check: (frame: Frame) => void = nothing, isRead = true) {
     limits: resolveLimits(),
     share: null,
     transit: NO_PINGS,
-    cut(frame) {
-      check(frame);
-      return null;
-    },
-    unsendable: (frame, error) => unsendable.push(`${titleOf(frame)}: ${String(error)}`),
+    codec: new JsonCodec(),
+    maxFrameBytes: MAX_FRAME_BYTES,
+    departures: { unsendable: (frame, error) => unsendable.push(`${titleOf(frame)}: ${String(error)}`) },
   });
   if (isRead)
     scheduler.slices$.subscribe((slice) => {

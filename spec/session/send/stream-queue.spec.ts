@@ -22,8 +22,8 @@ describe('StreamQueue', () => {
     ['a payload counts its bytes', { payload: 'x'.repeat(98) }, 100],
     ['a payload with characters of several bytes counts its bytes', { payload: 'é'.repeat(49) }, 100],
   ])('StreamQueue counts what a frame holds in memory: %s', (_, fields: Partial<Frame>, bytes) => {
-    const queue = new StreamQueue(data(fields), null);
-    expect(queue.bytes).toBe(bytes);
+    const queue = new StreamQueue();
+    expect([queue.append(data(fields)), queue.bytes]).toEqual([bytes, bytes]);
     expect(queue.append(data(fields))).toBe(bytes);
     expect(queue.bytes).toBe(2 * bytes);
   });
@@ -32,12 +32,12 @@ describe('StreamQueue', () => {
     const frames = [1, 2, 3].map((payload) => data({ payload: String(payload).repeat(98) }));
     const queue = queueOf(frames);
     const bytes = frames.map((frame) => {
-      expect([queue.empty, queue.front]).toEqual([false, frame]);
+      expect(queue.front).toBe(frame);
       expect(queue.take(uncut)).toBe(frame);
       return queue.bytes;
     });
     expect(bytes).toEqual([200, 100, 0]);
-    expect(queue.empty).toBe(true);
+    expect(queue.frames).toBe(0);
   });
 
   it('`take` returns the slices of a frame one after another, without another frame between them', () => {
@@ -54,7 +54,7 @@ describe('StreamQueue', () => {
   it('StreamQueue counts down with each slice and never below 0', () => {
     const queue = queueOf([data({ payload: 'a'.repeat(300) })]);
     const counts = [queue.bytes];
-    while (!queue.empty) {
+    while (queue.frames > 0) {
       queue.take(cut);
       counts.push(queue.bytes);
     }
@@ -72,7 +72,7 @@ describe('StreamQueue', () => {
   ])('StreamQueue counts a slice by its bytes: %s', (_what, payload, codec) => {
     const queue = queueOf([new OutgoingFrame({ type: 'data', stream: 1, payload }, codec.encodePayload(payload), codec)]);
     let slices = 0;
-    for (let before = queue.bytes; !queue.empty; before = queue.bytes) {
+    for (let before = queue.bytes; queue.frames > 0; before = queue.bytes) {
       const { fragment, more } = queue.take((frame) => slicerFor(frame, 256, codec));
       if (more === true) expect(before - queue.bytes).toBe(encodedLength(fragment ?? ''));
       slices++;
@@ -84,21 +84,12 @@ describe('StreamQueue', () => {
     const frame = data({ payload: 'a'.repeat(150) });
     const queue = queueOf([frame]);
     const counts: number[] = [];
-    while (!queue.empty) {
+    while (queue.frames > 0) {
       expect(queue.take((whole) => slicerFor(whole, 80, CODEC)).fragment?.slice(0)).not.toBe('');
       counts.push(queue.bytes);
     }
     expect(counts.slice(0, 4)).toEqual([152 - 64, 152 - 128, 0, 0]);
     expect(counts.at(-1)).toBe(0);
-  });
-
-  it('StreamQueue takes slices from the slicer that it was constructed with', () => {
-    const frame = data({ payload: 'a'.repeat(300) });
-    const queue = new StreamQueue(frame, slicerFor(frame, CAP, CODEC));
-    const slice = queue.take(() => {
-      throw new Error('cut again');
-    });
-    expect([slice.more, queue.front]).toEqual([true, frame]);
   });
 
   it('`unopened` is true only until the first slice of the open is taken', () => {
@@ -107,14 +98,6 @@ describe('StreamQueue', () => {
     queue.take(cut);
     expect(queue.unopened).toBe(false);
     expect(queueOf([data({ payload: 1 })]).unopened).toBe(false);
-  });
-
-  it('`unopened` is true for an open with a slicer of which no slice is taken', () => {
-    const open = outgoing({ type: 'open', stream: 1, payload: 'a'.repeat(300) });
-    const queue = new StreamQueue(open, slicerFor(open, CAP, CODEC));
-    expect([queue.unopened, queue.cutting]).toEqual([true, false]);
-    queue.take(cut);
-    expect([queue.unopened, queue.cutting]).toEqual([false, true]);
   });
 
   it('`takeAll` returns all frames, including the whole frame that is being sliced', () => {
@@ -151,14 +134,14 @@ function outgoing(frame: Frame): OutgoingFrame {
   return new OutgoingFrame(frame, payload === ABSENT ? null : CODEC.encodePayload(payload), CODEC);
 }
 
-function queueOf([first = data({}), ...rest]: readonly OutgoingFrame[]): StreamQueue {
-  const queue = new StreamQueue(first, null);
-  for (const frame of rest) queue.append(frame);
+function queueOf(frames: readonly OutgoingFrame[]): StreamQueue {
+  const queue = new StreamQueue();
+  for (const frame of frames) queue.append(frame);
   return queue;
 }
 
 function takeAllOf(queue: StreamQueue): Frame[] {
   const slices: Frame[] = [];
-  while (!queue.empty) slices.push(queue.take(cut));
+  while (queue.frames > 0) slices.push(queue.take(cut));
   return slices;
 }

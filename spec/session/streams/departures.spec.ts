@@ -7,6 +7,7 @@ import type { Frame } from '../../../src/wire/frame.js';
 import * as fragments from '../../../src/wire/fragment.js';
 import { OutgoingFrame } from '../../../src/wire/outgoing.js';
 import { ResetCode } from '../../../src/wire/reset-code.js';
+import { resetFrame } from '../../../src/session/send/control-frames.js';
 import { collectLogs } from '../../support/peer/logs.js';
 import { Rig, typesOf } from '../../support/session/rig.js';
 import type { RigOptions } from '../../support/session/rig.js';
@@ -207,9 +208,9 @@ describe('departures', () => {
     ['cut to 1 024 bytes', 65_536, 'é'.repeat(600), 'é'.repeat(512)],
     ['left out when empty', 65_536, '', null],
     ['cut to fit a small cap', 64, 'x'.repeat(100), 'x'.repeat(64 - '{"type":"reset","stream":1,"code":8,"reason":""}'.length)],
-  ])('ControlFrames makes a reset that fits one message: its reason is %s', (_, maxFrameBytes, reason, expected) => {
+  ])('`resetFrame` makes a reset that fits one message: its reason is %s', (_, maxFrameBytes, reason, expected) => {
     const { rig } = pickyRig({ maxFrameBytes });
-    const frame = rig.session.frames.reset(1, ResetCode.CANCEL, reason);
+    const frame = resetFrame(rig.session, 1, ResetCode.CANCEL, reason);
     expect([frame.type, frame.stream, frame.code, frame.reason]).toEqual(['reset', 1, ResetCode.CANCEL, expected]);
   });
 
@@ -227,7 +228,7 @@ describe('departures', () => {
     rig.transport.end();
     rig.forget();
     expect(() => {
-      rig.session.scheduler.add(new OutgoingFrame({ type: 'ping', nonce: 'n' }, null));
+      rig.session.scheduler.addAhead(new OutgoingFrame({ type: 'ping', nonce: 'n' }, null));
     }).not.toThrow();
     expect(rig.news).toEqual([]);
   });

@@ -9,6 +9,7 @@ import { Tally } from '../../../src/session/base/tally.js';
 import type { StreamSink } from '../../../src/session/streams/stream-line.js';
 import type { SocketClose } from '../../../src/transport/transport.js';
 import type { CloseReason } from '../../../src/wire/close-reason.js';
+import { isSmall } from '../../../src/wire/envelope-bound.js';
 import { ABSENT } from '../../../src/wire/frame.js';
 import type { CompleteFrame, Frame, FrameDirection } from '../../../src/wire/frame.js';
 import { encodedLength } from '../../../src/wire/length.js';
@@ -171,8 +172,11 @@ export class Rig {
 
   /** Sends a frame on a stream; `data` unless it says otherwise. */
   send({ live }: Holder, { payload = ABSENT, ...frame }: Partial<Frame>): void {
-    const encoded = payload === ABSENT ? null : this.session.codec.encodePayload(payload);
-    live.send(new OutgoingFrame({ type: 'data', payload, ...frame }, encoded, this.session.codec));
+    const { codec, maxFrameBytes } = this.session;
+    const encoded = payload === ABSENT ? null : codec.encodePayload(payload);
+    const outgoing = new OutgoingFrame({ type: 'data', payload, ...frame }, encoded, codec);
+    if (isSmall(outgoing, encoded, maxFrameBytes, codec)) outgoing.foundSmall();
+    live.send(outgoing);
   }
 
   /** Whether the session keeps nothing: no streams, places, queued or held bytes, and no subscription to its socket. */
@@ -203,8 +207,10 @@ export class Rig {
         this.observed.push([direction, toMapping(frame)]);
         this.onObserved(direction, frame);
       },
-      encoded: (_session, frame, message) => {
-        this.encoded.push([frame.type, typeof message === 'string' ? encodedLength(message) : message.byteLength]);
+      sized: {
+        encoded: (_session, frame, message) => {
+          this.encoded.push([frame.type, typeof message === 'string' ? encodedLength(message) : message.byteLength]);
+        },
       },
       answered: (rttMs) => this.roundTrips.push(rttMs),
       idle: () => this.idle++,

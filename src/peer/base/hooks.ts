@@ -81,18 +81,6 @@ export interface HandlerFailure {
 /** Removes a hook. It is safe to call it twice. */
 export type Remove = () => void;
 
-/** One frame on a socket. */
-export interface SeenFrame {
-  readonly direction: FrameDirection;
-  readonly frame: Frame;
-  /** The number of the socket. */
-  readonly connection: number;
-  /** The time on a clock that only moves forward, in ms. */
-  readonly at: number;
-  /** The length of the frame's message in bytes. */
-  readonly bytes: number;
-}
-
 /** Every hook of one peer. The functions below add the hooks of users. */
 export class Hooks {
   /** May change the headers of an open. */
@@ -100,8 +88,6 @@ export class Hooks {
   readonly replyHeaders = new HookList<ReplyHeadersInterceptor>();
   readonly incomingHeaders = new HookList<(headers: Readonly<Metadata>, stream: Stream) => void>();
   readonly frames = new HookList<(direction: FrameDirection, frame: Frame) => void>();
-  /** Observers of frames with their size. The size of a sent frame is known once the frame is encoded. */
-  readonly sizedFrames = new HookList<(seen: SeenFrame) => void>();
   /** Of streams that this side opens. */
   readonly calls = new HookList<(stream: Stream, isNotification: boolean) => void>();
   /** Of round trips, in ms. */
@@ -131,15 +117,6 @@ export function onFrame(hooks: Hooks, observer: FrameObserver): Remove {
   checkFunction('onFrame', observer);
   return hooks.frames.add((direction, frame) => {
     guard('a frame observer', () => observer(direction, frozen(frame)));
-  });
-}
-
-/** Adds an observer of frames with their size. The frame is the peer's own: code of users gets a {@link frozen} copy of it. */
-export function onSizedFrame(hooks: Hooks, observer: (seen: SeenFrame) => void): Remove {
-  return hooks.sizedFrames.add((seen) => {
-    guard('a subscriber of frames$', () => {
-      observer(seen);
-    });
   });
 }
 

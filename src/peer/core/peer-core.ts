@@ -5,23 +5,21 @@ import { Tally } from '../../session/base/tally.js';
 import type { LiveStream } from '../../session/streams/live-stream.js';
 import { Session } from '../../session/session.js';
 import type { Loss, SessionOwner } from '../../session/session-owner.js';
-import { steadyNow } from '../../transport/steady-clock.js';
 import type { SocketClose, Transport } from '../../transport/transport.js';
 import { CloseCode } from '../../wire/close-reason.js';
 import type { CloseReason } from '../../wire/close-reason.js';
-import type { Codec, Message } from '../../wire/codec.js';
+import type { Codec } from '../../wire/codec.js';
 import type { AnyMuxError } from '../../wire/any-error.js';
 import { ConnectionFault } from '../../wire/fault.js';
 import type { CompleteFrame, Frame, FrameDirection } from '../../wire/frame.js';
-import { encodedLength } from '../../wire/length.js';
 import { ResetCode } from '../../wire/reset-code.js';
-import type { SplitMessage } from '../../wire/split-message.js';
 import type { ResolvedClose } from '../base/close-options.js';
 import { Deadlines } from '../stream/deadlines.js';
 import { newPeerLog } from '../base/peer-log.js';
 import type { PeerLog } from '../base/peer-log.js';
 import { warnOfRefusal } from '../base/log-refusal.js';
 import { Hooks } from '../base/hooks.js';
+import type { SizedFrames } from '../base/sized-frames.js';
 import type { PeerContext, ResolvedOptions } from '../base/options.js';
 import type { PeerBase } from '../peer-base.js';
 import type { AnswerHost, Incoming } from '../answers/answer-host.js';
@@ -57,6 +55,8 @@ export class PeerCore implements SessionOwner, AnswerHost {
   readonly status = new StatusTracker();
   /** The last round trip of a ping, in ms; `null` before the first. */
   rttMs: number | null = null;
+  /** Made by `sizedFramesOf`, for the first observer. */
+  sized: SizedFrames | null = null;
   /** Follows the streams; `null` for none. */
   tracer: Tracer | null = null;
   readonly tally = new Tally();
@@ -226,12 +226,7 @@ export class PeerCore implements SessionOwner, AnswerHost {
   observed(connection: number, direction: FrameDirection, frame: Frame, bytes: number): void {
     if (logger.isEnabledFor('debug')) this.#debugLog()?.frame(connection, direction, frame);
     if (!this.hooks.frames.empty) for (const observe of this.hooks.frames) observe(direction, frame);
-    if (direction === 'rx' && !this.hooks.sizedFrames.empty) this.#sized(connection, direction, frame, bytes);
-  }
-
-  encoded(connection: number, frame: Frame, message: Message | SplitMessage): void {
-    if (!this.hooks.sizedFrames.empty)
-      this.#sized(connection, 'tx', frame, typeof message === 'string' ? encodedLength(message) : message.byteLength);
+    if (direction === 'rx') this.sized?.received(connection, frame, bytes);
   }
 
   idle(session: Session): void {
@@ -281,10 +276,6 @@ export class PeerCore implements SessionOwner, AnswerHost {
     // An earlier close handler may have closed the peer.
     this.hooks.closed(() => (reason.willRetry && !this.source.expectsSocket ? { ...reason, willRetry: false } : reason));
     loss.follow();
-  }
-
-  #sized(connection: number, direction: FrameDirection, frame: Frame, bytes: number): void {
-    for (const observe of this.hooks.sizedFrames) observe({ direction, frame, connection, at: steadyNow(), bytes });
   }
 
   /** Moves unsent notifications to the next socket if one is expected. Otherwise they fail. */

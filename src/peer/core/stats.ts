@@ -71,7 +71,7 @@ export function statsOf({ tally, openQueue, notifications, sessions, options: { 
     streams.open += table.size;
     streams.remote += table.occupied;
     sent.bytes += session.sentBytes;
-    queue.frames += scheduler.frames;
+    queue.frames += scheduler.backlog.frames;
     queue.bytes += scheduler.backlog.bytes;
     held += session.receiveBudget.used;
   }

@@ -6,6 +6,9 @@ import type { SplitMessage } from '../../wire/split-message.js';
 export interface FrameObserver {
   /** The connection of this number is about to encode a frame, or has decoded it from a message of `bytes`. */
   observed(connection: number, direction: FrameDirection, frame: Frame, bytes: number): void;
-  /** The connection has encoded a frame, and is about to write its message. */
-  encoded(connection: number, frame: Frame, message: Message | SplitMessage): void;
+  /** Sees the size of sent frames; `null` if no code watches it. */
+  readonly sized: {
+    /** The connection has encoded a frame, and is about to write its message. */
+    encoded(connection: number, frame: Frame, message: Message | SplitMessage): void;
+  } | null;
 }

@@ -15,8 +15,8 @@ const CAP_FOR_ANY_REASON = 16 * MAX_REASON_BYTES;
  * @param cap the most bytes of one encoded message
  */
 export function fittingReason(reason: string, frame: Frame, encodedPayload: Message | null, cap: number, codec: Codec): string | null {
+  if (reason === '') return null;
   const text = truncateToBytes(reason, MAX_REASON_BYTES);
-  if (text === '') return null;
   if (cap >= CAP_FOR_ANY_REASON) return text;
   const form = encodedPayload === null ? frame : { ...frame, fragment: encodedPayload.slice(0, 0), more: true };
   const bytesWith = (part: string | null): number => encodedLength(codec.encode({ ...form, reason: part }));

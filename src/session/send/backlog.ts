@@ -1,8 +1,10 @@
+import { Fifo } from '../../wire/fifo.js';
+import type { Frame } from '../../wire/frame.js';
 import { LazyMap } from '../../wire/lazy.js';
 import type { Limits } from '../../wire/limits.js';
 import type { OutgoingFrame } from '../../wire/outgoing.js';
-import type { Slicer } from '../../wire/slicer.js';
 import { StreamQueue } from './stream-queue.js';
+import type { Cut } from './stream-queue.js';
 import type { Share } from '../base/share.js';
 import { Waiters } from '../base/waiters.js';
 
@@ -21,16 +23,20 @@ export interface Unsent {
 /** The non-empty queues by stream. */
 type StreamQueues = Pick<LazyMap<number, StreamQueue>, 'size' | 'has' | 'get' | 'keys' | typeof Symbol.iterator>;
 
-/** The waiting frames and tasks of all streams. Frames wait for their turn, tasks wait for room. */
+/** The waiting frames and tasks of one connection. Frames wait for their turn, tasks wait for room. Only the backlog changes its counts. */
 export class Backlog {
+  /** How many frames wait for their turn, control frames too. A frame that has left in part is one. */
+  frames = 0;
+  /** Queued bytes of payload of all streams. */
+  bytes = 0;
   readonly #queues = new LazyMap<number, StreamQueue>();
   /** The queues in the order of their turns. A new queue comes last, so opens leave in the order in which they were added. */
   readonly queues: StreamQueues = this.#queues;
+  readonly #control = new Fifo<OutgoingFrame>();
+  /** Tasks that wait until the scheduler pulls the next frame, by stream. */
+  readonly pullers = new Waiters();
   /** Tasks that wait for room, by stream. */
   readonly #waiters = new Waiters();
-  /** Tasks that wait until the scheduler pulls the next frame, by stream. */
-  readonly #pullers = new Waiters();
-  #bytes = 0;
   /** Whether all queues together have become short enough since {@link relieve} last ran. */
   #relieved = false;
 
@@ -44,33 +50,48 @@ export class Backlog {
     this.#highWater = Math.min(limits.sendHighWaterBytes, limits.maxUnsentBytes);
   }
 
-  /** Queued bytes of payload of all streams. */
-  get bytes(): number {
-    return this.#bytes;
+  /** Queues a frame that goes ahead of all streams. */
+  addAhead(frame: OutgoingFrame): void {
+    this.frames++;
+    this.#control.push(frame);
   }
 
-  /** @param slices the slices of the frame, if it has been cut already */
-  add(stream: number, frame: OutgoingFrame, slices: Slicer | null): void {
-    const queue = this.#queues.get(stream);
-    if (queue !== undefined) {
-      const bytes = queue.append(frame);
-      this.#bytes += bytes;
-      this.share?.queued(bytes);
-      return;
-    }
-    const made = new StreamQueue(frame, slices);
-    this.#queues.set(stream, made);
-    this.#bytes += made.bytes;
-    this.share?.queued(made.bytes);
+  /** Takes the next frame that goes ahead of all streams, if any. */
+  takeAhead(): OutgoingFrame | undefined {
+    const frame = this.#control.shift();
+    if (frame !== undefined) this.frames--;
+    return frame;
   }
 
-  /** So many bytes of a queue have left. The next stream has its turn. */
-  taken(stream: number, queue: StreamQueue, bytes: number): void {
-    this.#subtract(bytes);
+  /** Whether a frame waits that goes ahead of all streams. */
+  get hasAhead(): boolean {
+    return this.#control.length > 0;
+  }
+
+  /** Queues a frame of a stream. */
+  add(stream: number, frame: OutgoingFrame): void {
+    let queue = this.#queues.get(stream);
+    if (queue === undefined) this.#queues.set(stream, (queue = new StreamQueue()));
+    const bytes = queue.append(frame);
+    this.frames++;
+    this.bytes += bytes;
+    this.share?.queued(bytes);
+  }
+
+  /**
+   * Takes the next frame or slice of a queue. The next stream then has its turn.
+   *
+   * @throws the same as {@link StreamQueue.take}
+   */
+  take(stream: number, queue: StreamQueue, cut: Cut): Frame {
+    const { frames, bytes } = queue;
+    const slice = queue.take(cut);
+    this.#subtract(frames - queue.frames, bytes - queue.bytes);
     // The only queue has the next turn too.
-    if (!queue.empty && this.#queues.size === 1) return;
+    if (queue.frames > 0 && this.#queues.size === 1) return slice;
     this.#queues.delete(stream);
-    if (!queue.empty) this.#queues.set(stream, queue);
+    if (queue.frames > 0) this.#queues.set(stream, queue);
+    return slice;
   }
 
   /** Drops a stream's queued frames. The caller calls {@link release} once the stream's owner knows. */
@@ -78,7 +99,7 @@ export class Backlog {
     const queue = this.#queues.get(stream);
     if (queue === undefined) return;
     this.#queues.delete(stream);
-    this.#subtract(queue.bytes);
+    this.#subtract(queue.frames, queue.bytes);
   }
 
   /** Drops the frames of every stream whose open has not left. The caller calls {@link release} afterwards. */
@@ -88,15 +109,15 @@ export class Backlog {
 
   /** Withdraws the frames and waiting tasks of an unsent stream. The caller calls {@link release} afterwards. */
   takeUnsent(stream: number): Unsent {
-    const frames = this.#queues.get(stream)?.takeAll() ?? [];
+    const queue = this.#queues.get(stream);
     this.drop(stream);
-    return { frames, waiters: [...this.#waiters.take(stream), ...this.#pullers.take(stream)] };
+    return { frames: queue?.takeAll() ?? [], waiters: [...this.#waiters.take(stream), ...this.pullers.take(stream)] };
   }
 
   /** The stream's owner knows its end. Runs the tasks that wait on the stream, and those that wait for the room of its queue. */
   release(stream: number): void {
     this.#waiters.run(stream);
-    this.pull(stream);
+    this.pullers.run(stream);
     this.relieve();
   }
 
@@ -104,7 +125,7 @@ export class Backlog {
   hasRoom(stream: number): boolean {
     if (this.share?.mustWait() === true) return false;
     const queue = this.#queues.get(stream);
-    return (queue === undefined || queue.bytes < STREAM_ROOM_BYTES) && this.#bytes < this.#highWater;
+    return (queue === undefined || queue.bytes < STREAM_ROOM_BYTES) && this.bytes < this.#highWater;
   }
 
   /**
@@ -115,8 +136,8 @@ export class Backlog {
   overflowsWith(stream: number, bytes: number): boolean {
     const { maxUnsentBytes, sendHighWaterBytes } = this.limits;
     if (this.share?.overflowsWith(bytes) === true) return true;
-    if (this.#bytes < maxUnsentBytes) return false;
-    return bytes > SPARED_BYTES || this.#queues.has(stream) || this.#bytes >= maxUnsentBytes + sendHighWaterBytes;
+    if (this.bytes < maxUnsentBytes) return false;
+    return bytes > SPARED_BYTES || this.#queues.has(stream) || this.bytes >= maxUnsentBytes + sendHighWaterBytes;
   }
 
   /** Runs `task` once the stream's queue is below 256 KiB and all queues together below `sendHighWaterBytes`. */
@@ -125,31 +146,14 @@ export class Backlog {
     else this.#waiters.add(stream, task);
   }
 
-  /** Keeps a task for {@link pullNext}. */
-  whenDemand(stream: number, task: () => void): void {
-    this.#pullers.add(stream, task);
-  }
-
   /** Whether any stream waits until the socket takes more, and may be pulled. */
   get pulled(): boolean {
-    return this.#pullers.size > 0 && this.share?.mustWait() !== true;
+    return this.pullers.size > 0 && this.share?.mustWait() !== true;
   }
 
   /** Returns whether a stream has queued frames, or waits to be pulled. */
   hasMore(stream: number): boolean {
-    return this.#queues.has(stream) || this.#pullers.has(stream);
-  }
-
-  /** Pulls the longest waiting stream that `accept` takes and whose queue is empty. Returns `false` if there is none. */
-  pullNext(accept: (stream: number) => boolean): boolean {
-    if (!this.pulled) return false;
-    const stream = this.#pullers.first((waiting) => !this.#queues.has(waiting) && accept(waiting));
-    return stream !== undefined && this.pull(stream);
-  }
-
-  /** Pulls a waiting stream; returns `false` if the stream does not wait. */
-  pull(stream: number): boolean {
-    return this.#pullers.run(stream);
+    return this.#queues.has(stream) || this.pullers.has(stream);
   }
 
   /** Runs the tasks that wait for room on `stream`, if it has room. */
@@ -170,15 +174,17 @@ export class Backlog {
   }
 
   clear(): void {
+    this.#control.clear();
     this.#queues.clear();
     this.#waiters.clear();
-    this.#pullers.clear();
-    this.#bytes = 0;
+    this.pullers.clear();
+    this.frames = this.bytes = 0;
   }
 
-  #subtract(bytes: number): void {
-    const wasTooMuch = this.#bytes >= this.#highWater;
-    this.#bytes -= bytes;
-    if (wasTooMuch && this.#bytes < this.#highWater) this.#relieved = true;
+  #subtract(frames: number, bytes: number): void {
+    const wasTooMuch = this.bytes >= this.#highWater;
+    this.frames -= frames;
+    this.bytes -= bytes;
+    if (wasTooMuch && this.bytes < this.#highWater) this.#relieved = true;
   }
 }

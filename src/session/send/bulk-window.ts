@@ -1,7 +1,9 @@
 import { Subscription, timer } from 'rxjs';
 import { steadyNow } from '../../transport/steady-clock.js';
 import { Fifo } from '../../wire/fifo.js';
+import type { Frame } from '../../wire/frame.js';
 import { LazySet } from '../../wire/lazy.js';
+import type { Backlog } from './backlog.js';
 
 /** A whole frame with so many bytes of payload counts as bulk. So does every slice. */
 export const BULK_FRAME_BYTES = 16 * 1024;
@@ -79,8 +81,7 @@ export class BulkWindow {
     private readonly ping: SendPing,
     /** Called once bulk may go on. */
     private readonly opened: () => void,
-    /** Returns whether a stream has more to send. */
-    private readonly hasMore: (stream: number) => boolean,
+    private readonly backlog: Pick<Backlog, 'hasMore'>,
   ) {}
 
   /** Bytes of bulk that may be unanswered. */
@@ -99,6 +100,15 @@ export class BulkWindow {
     return this.#streams.has(stream) && !this.open;
   }
 
+  /** A frame or slice is about to leave. A ping that it needs follows it. */
+  leaving({ stream, type, more }: Frame, bytes: number, isBulk: boolean): void {
+    if (typeof stream !== 'number') return;
+    if (isBulk) this.sent(stream, bytes);
+    else this.passed(stream);
+    // A reset may leave after its stream was released.
+    if (type === 'reset' && more !== true) this.release(stream);
+  }
+
   /** A slice or a whole bulk frame leaves. */
   sent(stream: number, bytes: number): void {
     const now = steadyNow();
@@ -112,7 +122,7 @@ export class BulkWindow {
   /** A small frame leaves. It contends with bulk if another stream is in the middle of a transfer. */
   passed(stream: number): void {
     this.#streams.delete(stream);
-    if (this.#streams.has(this.#last) && this.hasMore(this.#last)) this.#contendedUntil = steadyNow() + CONTENDED_MS;
+    if (this.#streams.has(this.#last) && this.backlog.hasMore(this.#last)) this.#contendedUntil = steadyNow() + CONTENDED_MS;
   }
 
   /** The stream sends nothing more. */

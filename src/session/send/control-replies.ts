@@ -1,10 +1,18 @@
 import { ConnectionFault } from '../../wire/fault.js';
 import type { Frame } from '../../wire/frame.js';
 import { LazySet } from '../../wire/lazy.js';
+import type { Limits } from '../../wire/limits.js';
 import { OutgoingFrame } from '../../wire/outgoing.js';
 import type { ResetCode } from '../../wire/reset-code.js';
-import type { ControlFrames } from './control-frames.js';
+import { resetFrame } from './control-frames.js';
+import type { MessageForm } from './control-frames.js';
 import type { Scheduler } from './scheduler.js';
+
+/** The parts of a session that its replies use. */
+export interface ReplyHost extends MessageForm {
+  readonly scheduler: Pick<Scheduler, 'addAhead'>;
+  readonly limits: Pick<Limits, 'maxControlFrames'>;
+}
 
 /** The most UTF-16 units of the nonces of all unsent pongs. */
 const MAX_NONCE_UNITS = 1024 * 1024;
@@ -18,19 +26,15 @@ export class ControlReplies {
   /** UTF-16 units of the nonces of unsent pongs. */
   #nonceUnits = 0;
 
-  constructor(
-    private readonly scheduler: Pick<Scheduler, 'add'>,
-    private readonly frames: ControlFrames,
-    private readonly maxControlFrames: number,
-  ) {}
+  constructor(private readonly host: ReplyHost) {}
 
   pong(nonce: string | null): void {
     this.#send(new OutgoingFrame({ type: 'pong', nonce }, null));
   }
 
-  /** Resets a stream that this side does not hold. */
+  /** Resets a stream that this side does not hold, with a code that overtakes. */
   reset(id: number, code: ResetCode, reason: string): void {
-    this.#send(this.frames.reset(id, code, reason));
+    this.#send(resetFrame(this.host, id, code, reason));
   }
 
   /** Returns whether a frame is an unsent reply. */
@@ -44,11 +48,12 @@ export class ControlReplies {
   }
 
   #send(frame: OutgoingFrame): void {
+    const { maxControlFrames } = this.host.limits;
     this.#unsent.add(frame);
     this.#nonceUnits += frame.nonce?.length ?? 0;
-    this.scheduler.add(frame);
+    this.host.scheduler.addAhead(frame);
     if (this.#nonceUnits > MAX_NONCE_UNITS) throw ConnectionFault.tooMuch(`more than ${MAX_NONCE_UNITS} characters of unread pongs`);
-    if (this.#unsent.size > this.maxControlFrames)
-      throw ConnectionFault.tooMuch(`more than ${this.maxControlFrames} unread answers (maxControlFrames)`);
+    if (this.#unsent.size > maxControlFrames)
+      throw ConnectionFault.tooMuch(`more than ${maxControlFrames} unread answers (maxControlFrames)`);
   }
 }

@@ -24,9 +24,9 @@ export class Pace {
     return this.#waiting;
   }
 
-  /** Whether the socket takes more, and no wait is under way. */
+  /** Whether the socket takes more, and no wait is under way. Frames that a closing socket does not take stay queued for the next socket. */
   get free(): boolean {
-    return !this.#waiting && this.#takesMore();
+    return !this.#waiting && this.transport.writable && !this.transport.holds(SOCKET_FULL_BYTES);
   }
 
   /** Whether this turn may write more bytes. */
@@ -48,12 +48,13 @@ export class Pace {
    * turn of the event loop, which has a new share.
    */
   wait(): void {
+    const { free } = this;
     this.#waiting = true;
     const task = (): void => {
       this.#waiting = false;
       this.goOn();
     };
-    if (!this.#takesMore()) this.transport.whenBelow(SOCKET_ROOM_BYTES, task);
+    if (!free) this.transport.whenBelow(SOCKET_ROOM_BYTES, task);
     else {
       this.#turnBytes = 0;
       this.transport.turn(task);
@@ -65,7 +66,7 @@ export class Pace {
    * the socket is full, {@link wait}s. Not while {@link resting}.
    */
   rest(): void {
-    if (!this.#takesMore()) {
+    if (!this.free) {
       this.wait();
       return;
     }
@@ -75,10 +76,5 @@ export class Pace {
       this.#turnBytes = 0;
       this.goOn();
     });
-  }
-
-  // Frames that a closing socket does not take stay queued for the next socket.
-  #takesMore(): boolean {
-    return this.transport.writable && !this.transport.holds(SOCKET_FULL_BYTES);
   }
 }

@@ -1,5 +1,18 @@
 import type { Backlog } from './backlog.js';
-import type { BulkPacing } from './bulk-pacing.js';
+import type { Scheduler } from './scheduler.js';
+
+/** The parts of a scheduler that its pulls use. */
+export interface PullHost {
+  readonly backlog: Backlog;
+  /** How many frames the scheduler has accepted so far. */
+  readonly accepted: number;
+  /** Whether a pulled frame leaves at once, within this turn's share of the event loop. */
+  readonly hasTurn: boolean;
+  /** Returns whether a stream has sent bulk, and its next frame has to wait for more answers. */
+  holds(stream: number): boolean;
+  /** Writes queued frames while the pace allows, then pulls more. */
+  pump(): void;
+}
 
 /**
  * The most streams in a row that {@link Pulls.many} asks without an answer. An async source answers some microtasks later, and is then asked
@@ -7,39 +20,40 @@ import type { BulkPacing } from './bulk-pacing.js';
  */
 const MOST_UNANSWERED = 16;
 
+/** Returns the pulls of a scheduler, made on first use. */
+export function pullsOf(scheduler: Scheduler): Pulls {
+  return (scheduler.pulls ??= new Pulls(scheduler));
+}
+
 /** Asks streams that wait until the socket takes more for their next frame. Waiting streams take turns. */
 export class Pulls {
   #isPulling = false;
-  /** A pulled stream may send exactly one frame now. */
-  #isGranted = false;
-  /** How many streams in a row were asked without an answer. */
-  #unanswered = 0;
+  /** A pulled stream may send exactly one frame now, until the scheduler has accepted one more than this; `null` for none. */
+  #grantedAt: number | null = null;
 
-  constructor(
-    private readonly backlog: Backlog,
-    private readonly bulk: Pick<BulkPacing, 'holds'>,
-  ) {}
+  constructor(private readonly host: PullHost) {}
 
   /** Whether {@link many} runs. */
   get isPulling(): boolean {
     return this.#isPulling;
   }
 
-  /** Whether a pulled stream may send exactly one frame now. */
-  get isGranted(): boolean {
-    return this.#isGranted;
+  /** Returns whether to pull a frame from a stream now. The frame leaves at once within this turn's share, or the stream has its turn. */
+  hasDemand(stream: number): boolean {
+    const { host } = this;
+    return this.#grantedAt === host.accepted || (host.hasTurn && !host.holds(stream));
   }
 
-  /** A frame was queued, so the grant is used. */
-  use(): void {
-    this.#isGranted = false;
-    this.#unanswered = 0;
+  /** Runs `task` once {@link hasDemand} holds. Waiting streams take turns. */
+  whenDemand(stream: number, task: () => void): void {
+    this.host.backlog.pullers.add(stream, task);
+    this.host.pump();
   }
 
   /** Pulls after a queued frame has left, so pulled streams and queues take turns. A stream is pulled again after its last frame has left. */
   after(stream: number): void {
-    const { backlog } = this;
-    if (backlog.pulled) this.#granting(() => (backlog.queues.has(stream) || this.bulk.holds(stream) ? this.#next() : backlog.pull(stream)));
+    const { backlog } = this.host;
+    if (backlog.pulled) this.#granting(() => (this.#mayPull(stream) ? backlog.pullers.run(stream) : this.#next()));
   }
 
   /** Pulls one frame ahead of the queues. Returns `false` if no stream may send. */
@@ -47,15 +61,17 @@ export class Pulls {
     return this.#granting(() => this.#next());
   }
 
-  /** Pulls streams while `hasTurn`, and until enough of them have not answered at once. Returns `false` once no stream may send. */
-  many(hasTurn: () => boolean): boolean {
-    this.#isPulling = true;
-    this.#unanswered = 0;
+  /** Pulls streams while there is a turn, and until enough of them have not answered at once. Returns `false` once no stream may send. */
+  many(): boolean {
+    const { host } = this;
+    let unanswered = 0;
     let isAnyAsked = true;
+    this.#isPulling = true;
     try {
-      while (isAnyAsked && this.#unanswered < MOST_UNANSWERED && hasTurn()) {
-        this.#unanswered++;
+      while (isAnyAsked && unanswered < MOST_UNANSWERED && host.hasTurn) {
+        const { accepted } = host;
         isAnyAsked = this.#next();
+        unanswered = host.accepted === accepted ? unanswered + 1 : 0;
       }
     } finally {
       this.#isPulling = false;
@@ -63,17 +79,24 @@ export class Pulls {
     return isAnyAsked;
   }
 
-  /** Pulls the next stream whose frame may leave; returns `false` if there is none. */
+  /** Pulls the stream that has waited longest, of those whose frame may leave. Returns `false` if there is none. */
   #next(): boolean {
-    return this.backlog.pullNext((stream) => !this.bulk.holds(stream));
+    const { backlog } = this.host;
+    const stream = backlog.pulled ? backlog.pullers.first((waiting) => this.#mayPull(waiting)) : undefined;
+    return stream !== undefined && backlog.pullers.run(stream);
+  }
+
+  #mayPull(stream: number): boolean {
+    const { host } = this;
+    return !host.backlog.queues.has(stream) && !host.holds(stream);
   }
 
   #granting(ask: () => boolean): boolean {
-    this.#isGranted = true;
+    this.#grantedAt = this.host.accepted;
     try {
       return ask();
     } finally {
-      this.#isGranted = false;
+      this.#grantedAt = null;
     }
   }
 }

@@ -17,88 +17,72 @@ interface Waiting {
 
 /** One stream's unsent frames. Some slices of the front frame may already have left. */
 export class StreamQueue {
-  readonly #rest = new Fifo<Waiting>();
-  /** `null` if all frames have left. */
-  #front: Waiting | null;
-  #slices: Slicer | null;
-  #bytes: number;
-
-  /** @param slices the slices of the first frame, if it has been cut already */
-  constructor(first: OutgoingFrame, slices: Slicer | null) {
-    const front = weighed(first);
-    this.#front = front;
-    this.#slices = slices;
-    this.#bytes = front.bytes;
-  }
+  readonly #waiting = new Fifo<Waiting>();
+  /** The slices of the front frame that have not left; `null` for a frame that is not cut. */
+  #slices: Slicer | null = null;
+  #bytes = 0;
 
   /** Unsent bytes of payload. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** How many frames of a non-empty queue have not left whole. */
+  /** How many frames have not left whole. */
   get frames(): number {
-    return 1 + this.#rest.length;
-  }
-
-  get empty(): boolean {
-    return this.#front === null;
-  }
-
-  /** Whether some slices of the front frame have left, and others have not. */
-  get cutting(): boolean {
-    return this.#slices?.inProgress === true;
+    return this.#waiting.length;
   }
 
   /** Whether the front frame is an open of which no slice has left. */
   get unopened(): boolean {
-    return !this.cutting && this.#front?.frame.type === 'open';
+    return this.#slices?.inProgress !== true && this.front.type === 'open';
   }
 
-  /** The front frame, which leaves next or has left in part. */
+  /**
+   * The front frame, which leaves next or has left in part.
+   *
+   * @throws TypeError if the queue is empty
+   */
   get front(): OutgoingFrame {
-    return this.#atFront().frame;
+    return this.#front().frame;
   }
 
-  /** Adds a frame to a non-empty queue. Returns the bytes that the frame counts for. */
+  /** Adds a frame. Returns the bytes that the frame counts for. */
   append(frame: OutgoingFrame): number {
-    const waiting = weighed(frame);
-    this.#rest.push(waiting);
-    this.#bytes += waiting.bytes;
-    return waiting.bytes;
+    const bytes = chargeOfPart(encodedPartOf(frame));
+    this.#waiting.push({ frame, bytes });
+    this.#bytes += bytes;
+    return bytes;
   }
 
   /**
    * Takes the next whole frame, or the next slice of a frame.
    *
-   * @throws errors of the codec; ProtocolError for a frame that cannot be cut; TypeError if the queue is {@link empty}
+   * @throws errors of the codec; ProtocolError for a frame that cannot be cut; TypeError if the queue is empty
    */
   take(cut: Cut): Frame {
-    const front = this.#atFront();
+    const front = this.#front();
     const { frame } = front;
     this.#slices ??= cut(frame);
     const slice = this.#slices === null ? frame : this.#slices.next();
-    if (this.#slices === null || this.#slices.done) this.#advance(front);
-    else this.#charge(front, Math.min(front.bytes, chargeOfSlice(slice)));
+    if (this.#slices === null || this.#slices.done) {
+      this.#charge(front, front.bytes);
+      this.#slices = null;
+      this.#waiting.shift();
+    } else this.#charge(front, Math.min(front.bytes, chargeOfSlice(slice)));
     return slice;
   }
 
   /** Takes all frames. Returns a partly sent frame whole. */
   takeAll(): OutgoingFrame[] {
-    const frames = this.#front === null ? [] : [this.#front.frame];
-    for (let next = this.#rest.shift(); next !== undefined; next = this.#rest.shift()) frames.push(next.frame);
+    const frames: OutgoingFrame[] = [];
+    for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) frames.push(next.frame);
     return frames;
   }
 
-  #atFront(): Waiting {
-    if (this.#front === null) throw new TypeError('expected a frame to be queued, got a queue that is empty');
-    return this.#front;
-  }
-
-  #advance(front: Waiting): void {
-    this.#charge(front, front.bytes);
-    this.#slices = null;
-    this.#front = this.#rest.shift() ?? null;
+  #front(): Waiting {
+    const front = this.#waiting.peek();
+    if (front === undefined) throw new TypeError('expected a frame to be queued, got a queue that is empty');
+    return front;
   }
 
   #charge(front: Waiting, bytes: number): void {
@@ -111,8 +95,4 @@ export class StreamQueue {
 function chargeOfSlice(slice: Frame): number {
   const part = encodedPartOf(slice);
   return typeof part === 'string' && isPlain(slice) ? chargeOf(part.length) : chargeOfPart(part);
-}
-
-function weighed(frame: OutgoingFrame): Waiting {
-  return { frame, bytes: chargeOfPart(encodedPartOf(frame)) };
 }

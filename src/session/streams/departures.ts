@@ -6,7 +6,9 @@ import { encodedPartOf } from '../../wire/outgoing.js';
 import { ResetCode } from '../../wire/reset-code.js';
 import type { SplitMessage } from '../../wire/split-message.js';
 import type { FrameObserver } from '../base/frame-observer.js';
-import type { ControlFrames } from '../send/control-frames.js';
+import { overtakes } from '../base/precedence.js';
+import { resetFrame } from '../send/control-frames.js';
+import type { MessageForm } from '../send/control-frames.js';
 import type { ControlReplies } from '../send/control-replies.js';
 import type { Scheduler } from '../send/scheduler.js';
 import type { LiveStream } from './live-stream.js';
@@ -14,13 +16,12 @@ import type { StreamOwner } from './live-stream-host.js';
 import type { StreamTable } from './stream-table.js';
 
 /** The parts of a session that departures use. */
-export interface DepartureHost {
+export interface DepartureHost extends MessageForm {
   readonly number: number;
   readonly transport: Pick<Transport, 'send'>;
   readonly streams: StreamTable;
-  readonly scheduler: Pick<Scheduler, 'add' | 'backlog'>;
+  readonly scheduler: Pick<Scheduler, 'addReset' | 'backlog'>;
   readonly replies: ControlReplies;
-  readonly frames: ControlFrames;
   readonly owner: FrameObserver & Pick<StreamOwner, 'tally'>;
   readonly control: {
     /** The socket has accepted a ping. */
@@ -64,11 +65,12 @@ export class Departures {
   /** Writes the message of the slice. The remote may answer before this returns. */
   readonly complete = (message: Message | SplitMessage): null => {
     const { owner, number, transport, watchdog, control } = this.host;
-    if (this.#slice !== null) owner.encoded(number, this.#slice, message);
-    const [slice, stream] = [this.#slice, this.#stream];
-    this.#clear();
+    if (this.#slice !== null) owner.sized?.encoded(number, this.#slice, message);
+    const slice = this.#slice;
+    const stream = this.#stream;
     // The codec or an observer ended the connection, and the goaway went ahead of this slice.
     if (slice === null) return null;
+    this.#clear();
     // Advance the state first: a socket may deliver the answer within `send`.
     const isEnd = this.#leaving(slice, stream);
     owner.tally.sentFrames++;
@@ -92,7 +94,7 @@ export class Departures {
 
   /** Ends the stream of a frame that cannot be cut or encoded. The connection goes on. */
   unsendable(frame: Frame, error: unknown): void {
-    const { streams, scheduler, frames } = this.host;
+    const { streams, scheduler } = this.host;
     const id = frame.stream ?? 0;
     const isReset = frame.type === 'reset';
     if (id === 0 || (isReset && encodedPartOf(frame) === null)) {
@@ -105,7 +107,8 @@ export class Departures {
     else {
       // The stream had closed before this frame left. Send a reset without the part that cannot be encoded.
       scheduler.backlog.drop(id);
-      scheduler.add(frames.reset(id, isReset ? (frame.code ?? null) : ResetCode.INTERNAL_ERROR, frame.reason ?? ''));
+      const code = isReset ? (frame.code ?? null) : ResetCode.INTERNAL_ERROR;
+      scheduler.addReset(resetFrame(this.host, id, code, frame.reason ?? ''), overtakes(code));
     }
   }
 

@@ -8,6 +8,7 @@ import { ResetCode } from '../../wire/reset-code.js';
 import { ENDED } from '../base/close-cause.js';
 import type { CloseCause } from '../base/close-cause.js';
 import { overtakes } from '../base/precedence.js';
+import { resetFrame } from '../send/control-frames.js';
 import { runAll } from '../base/waiters.js';
 import type { Excess } from '../receive/receive-budget.js';
 import { CountedUnreadBytes, UNCOUNTED } from '../receive/unread-bytes.js';
@@ -101,7 +102,7 @@ export abstract class EndingStream extends StreamState {
   /** This side resets the stream. */
   reset(by: 'user' | 'library', code: ResetCode | null, reason: string, extras: ResetExtras = NO_EXTRAS): void {
     if (this.closed) return;
-    const { streams, scheduler, frames, owner } = this.host;
+    const { streams, scheduler, owner } = this.host;
     const { payload = null, encodedPayload = null } = extras;
     if (by === 'library' && !this.local && code !== null && !WELL_MEANT.has(code)) owner.refused(code, reason);
     if (this.#slot !== null) streams.awaitReset(this.id, this.#slot);
@@ -110,7 +111,7 @@ export abstract class EndingStream extends StreamState {
     const isAhead = overtakes(code);
     if (isAhead) scheduler.backlog.drop(this.id);
     // If the open was dropped, the remote does not know the stream.
-    if (!isAhead || !this.unsent) scheduler.add(frames.reset(this.id, code, reason, payload, encodedPayload));
+    if (!isAhead || !this.unsent) scheduler.addReset(resetFrame(this.host, this.id, code, reason, payload, encodedPayload), isAhead);
     this.release(extras.error);
   }
 

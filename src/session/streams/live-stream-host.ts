@@ -1,4 +1,3 @@
-import type { Codec } from '../../wire/codec.js';
 import type { CompleteFrame } from '../../wire/frame.js';
 import type { Reassembly } from '../../wire/reassembly.js';
 import type { ResetCode } from '../../wire/reset-code.js';
@@ -7,7 +6,7 @@ import type { GoAway } from '../base/goaway.js';
 import type { Tally } from '../base/tally.js';
 import type { ReadBackpressure } from '../receive/read-backpressure.js';
 import type { ReceiveBudget } from '../receive/receive-budget.js';
-import type { ControlFrames } from '../send/control-frames.js';
+import type { MessageForm } from '../send/control-frames.js';
 import type { Scheduler } from '../send/scheduler.js';
 import type { LiveStream } from './live-stream.js';
 import type { NotificationTurn } from './notification-turn.js';
@@ -30,11 +29,9 @@ export interface StreamClosing {
 }
 
 /** The parts of a session that a live stream uses. */
-export interface LiveStreamHost {
-  readonly codec: Codec;
+export interface LiveStreamHost extends MessageForm {
   readonly streams: StreamTable;
   readonly scheduler: Scheduler;
-  readonly frames: ControlFrames;
   readonly flood: FloodGuard;
   readonly reading: ReadBackpressure;
   readonly receiveBudget: ReceiveBudget;

@@ -6,6 +6,7 @@ import { ABSENT } from '../../wire/frame.js';
 import type { CompleteFrame, Frame } from '../../wire/frame.js';
 import type { OutgoingFrame } from '../../wire/outgoing.js';
 import { ResetCode } from '../../wire/reset-code.js';
+import { pullsOf } from '../send/pulls.js';
 import { EndingStream } from './ending-stream.js';
 import type { StreamLine } from './stream-line.js';
 
@@ -16,7 +17,7 @@ export class LiveStream extends EndingStream implements StreamLine, Sink<Complet
   }
 
   get hasDemand(): boolean {
-    return this.closed || this.host.scheduler.hasDemand(this.id);
+    return this.closed || pullsOf(this.host.scheduler).hasDemand(this.id);
   }
 
   get arrivedBytes(): number {
@@ -34,7 +35,7 @@ export class LiveStream extends EndingStream implements StreamLine, Sink<Complet
 
   whenDemand(task: () => void): void {
     if (this.closed) task();
-    else this.host.scheduler.whenDemand(this.id, task);
+    else pullsOf(this.host.scheduler).whenDemand(this.id, task);
   }
 
   // Outbound

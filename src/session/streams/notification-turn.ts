@@ -1,5 +1,5 @@
 import type { Codec } from '../../wire/codec.js';
-import { isSmall } from '../../wire/fragment.js';
+import { isSmall } from '../../wire/envelope-bound.js';
 import { encodedPartOf } from '../../wire/outgoing.js';
 import type { OutgoingFrame } from '../../wire/outgoing.js';
 import type { EndingStream } from './ending-stream.js';

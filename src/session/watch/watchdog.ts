@@ -79,7 +79,7 @@ export class Watchdog implements KeepaliveHost {
     const now = steadyNow();
     this.#writes.sent(now);
     if (transport.holds(this.#stallFrom)) this.#watchStall();
-    if (transit.sent(typeof message === 'string' ? message.length : message.byteLength, now, scheduler.isBulk)) scheduler.probe();
+    if (transit.sent(typeof message === 'string' ? message.length : message.byteLength, now, scheduler.isBulk)) this.#probeArrival();
   }
 
   lastSignOfLifeAt(): number {
@@ -91,11 +91,11 @@ export class Watchdog implements KeepaliveHost {
   }
 
   probe(): void {
-    const { transit, scheduler, control } = this.host;
+    const { transit, control } = this.host;
     // The ping may come behind much data. Its pong is then due once a slow line has carried that data.
     const isBehindData = transit.needsMark;
     this.#writes.sendProbe(() => {
-      if (isBehindData) scheduler.probe();
+      if (isBehindData) this.#probeArrival();
       else control.probe();
     });
   }
@@ -133,6 +133,16 @@ export class Watchdog implements KeepaliveHost {
     this.#keepalive?.stop();
     this.fragments.stop();
     for (const timer of this.#timers.values()) timer.unsubscribe();
+  }
+
+  /**
+   * Sends a ping whose pong shows that all earlier frames have arrived. Only a ping right behind bulk counts for the window of bulk. A
+   * receiver that holds back the pongs of bulk may answer any other ping.
+   */
+  #probeArrival(): void {
+    const { scheduler, transit } = this.host;
+    if (scheduler.isBulk) scheduler.window?.probe();
+    else transit.ping(ignore);
   }
 
   #closingMovedAt(): number {
@@ -180,4 +190,8 @@ export class Watchdog implements KeepaliveHost {
     };
     look();
   }
+}
+
+function ignore(): void {
+  // The pong itself counts, so this callback has nothing to do.
 }
