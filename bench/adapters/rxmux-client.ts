@@ -14,7 +14,16 @@ const ITEM = 48;
 export function clientOf(peer: Peer): Client {
   return {
     request: (payload, headers) => peer.request(payload, headers === undefined ? {} : { headers }),
-    stream: (ask, sink) => void peer.open$({ stream: ask }).subscribe(sink),
+    stream: (ask, sink) => {
+      if (ask.by !== 'notify') {
+        peer.open$({ stream: ask }).subscribe(sink);
+        return;
+      }
+      peer.onStream((value) => {
+        sink.next(value);
+      });
+      peer.notify({ stream: ask });
+    },
     close: () => peer.close().then(() => undefined),
   };
 }

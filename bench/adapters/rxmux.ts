@@ -1,5 +1,5 @@
 import { encodeOnce } from 'rxmux';
-import type { Codec, Stream } from 'rxmux';
+import type { Codec, Peer, Stream } from 'rxmux';
 import { connect, serve } from 'rxmux/node';
 import { from, share, Subject } from 'rxjs';
 import type { Adapter, AnsweredBy, StreamAsk } from '../harness/adapter.js';
@@ -12,9 +12,7 @@ export function rxmux(newCodec: () => Codec): Adapter {
     async listen(service, needs) {
       const values$ = new Subject<unknown>();
       const feed$ = values$.pipe(encodeOnce(), share());
-      service.onFeed((value) => {
-        values$.next(value);
-      });
+      const notified = new Set<Peer>();
       const server = serve({
         host: '127.0.0.1',
         port: 0,
@@ -22,10 +20,18 @@ export function rxmux(newCodec: () => Codec): Adapter {
         limits: raised(needs),
         handler: (payload: unknown, stream) => {
           if (!isStream(payload)) return stream.reply(service.answer(payload));
+          if (payload.stream.by === 'notify') {
+            notified.add(stream.peer);
+            return undefined;
+          }
           if (payload.stream.feed === true) return stream.sendAll(feed$);
           const items = service.items(payload.stream);
           return items === null ? new Promise<void>(() => undefined) : answer(stream, items, payload.stream.by);
         },
+      });
+      service.onFeed((value) => {
+        values$.next(value);
+        if (notified.size > 0) server.notify(value, { to: (peer) => notified.has(peer) });
       });
       const address = await server.listening;
       if (typeof address === 'string') throw new TypeError(`expected a port, got ${address}`);

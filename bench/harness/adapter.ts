@@ -29,8 +29,8 @@ export interface StreamAsk {
   readonly by?: AnsweredBy;
 }
 
-/** The ways in which a handler of rxmux answers a stream. */
-export type AnsweredBy = 'iterable' | 'generator' | 'observable' | 'send';
+/** The ways in which a server of rxmux answers a stream. It answers a feed on the stream, or by `'notify'`: a notification for each value. */
+export type AnsweredBy = 'iterable' | 'generator' | 'observable' | 'send' | 'notify';
 
 export interface Listener {
   readonly port: number;

@@ -1,3 +1,4 @@
+import type { AnsweredBy } from '../harness/adapter.js';
 import { small } from '../harness/payloads.js';
 import { checkNumber, checkSmall } from './checks.js';
 import type { TaskContext } from './context.js';
@@ -6,11 +7,14 @@ let subscribers = 0;
 let receive: (value: unknown) => void = () => undefined;
 
 /** Subscribes connections to the feed of the server. They stay subscribed. */
-export async function subscribe({ connect }: TaskContext, { count }: { readonly count: number }) {
+export async function subscribe(
+  { connect }: TaskContext,
+  { count, by = 'observable' }: { readonly count: number; readonly by?: AnsweredBy },
+) {
   for (let n = 0; n < count; n++) {
     const client = await connect();
     client.stream(
-      { items: 0, feed: true },
+      { items: 0, feed: true, by },
       {
         next: (value) => {
           receive(value);

@@ -1,6 +1,6 @@
 import { bulk } from './bulk.js';
 import { connects } from './connects.js';
-import { fanOut } from './fan-out.js';
+import { fanOut, notify } from './fan-out.js';
 import { headOfLine } from './head-of-line.js';
 import { idleStreams } from './idle.js';
 import { closedLoop, sequential, withHeader } from './requests.js';
@@ -22,4 +22,5 @@ export const workloads: readonly Workload[] = [
   connects,
   fanOut('W10@1KB', 1_000),
   fanOut('W10@10KB', 10_000),
+  notify('W10@1KB-notify', 1_000),
 ];
