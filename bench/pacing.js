@@ -1,4 +1,5 @@
-// `npm run bench:pacing` measures what the window of bulk costs on loopback: this build and one without a window, by turns.
+// `npm run bench:pacing` decides whether the window of bulk costs less than 3 % of the rate on loopback. It compares this build with one
+// without a window. Both builds run by turns in one pair of processes. Two processes may differ for good, so there are several pairs.
 import { fork, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -7,49 +8,44 @@ import { performance } from 'node:perf_hooks';
 import { pathToFileURL } from 'node:url';
 
 const MIB = 1024 * 1024;
-const ROUNDS = 40;
-const WARM_ROUNDS = 5;
+const MOST_COST = 0.03;
+const PAIRS = 6;
+/** A block is four transfers: with a window, without, without, with. A machine that slows down or speeds up changes both sums alike. */
+const BLOCKS = 15;
+const WARM_BLOCKS = 3;
 const TRANSFER_BYTES = 16 * MIB;
 const ITEM_BYTES = 65_000;
-const ITEMS = 512;
+const ITEMS = 256;
 const LIMITS = { maxPayloadBytes: 2 * TRANSFER_BYTES };
+/** Standard deviations on either side of a mean that hold 95 % of a normal distribution. */
+const DEVIATIONS = 1.96;
+
+const WAYS = { '16 MiB in one payload': onePayload, [`${ITEMS} items of ${ITEM_BYTES} bytes`]: manyItems };
 
 const root = join(import.meta.dirname, '..');
-const [role, served] = process.argv.slice(2);
+const [role, ...args] = process.argv.slice(2);
 
-if (role === 'server') await listen(served);
+if (role === 'server') await serveBoth(args);
+else if (role === 'client') await measure(JSON.parse(args[0]));
 else await compare();
 
-async function listen(built) {
-  const { serve } = await load(built);
-  const payload = 'x'.repeat(TRANSFER_BYTES);
-  const server = serve({
-    host: '127.0.0.1',
-    port: 0,
-    limits: LIMITS,
-    onStream: (asked, stream) => (asked === 'payload' ? stream.reply(payload) : stream.sendAll(items())),
-  });
-  process.on('disconnect', () => process.exit());
-  process.send((await server.listening).port);
-}
-
-function* items() {
-  const item = 'x'.repeat(ITEM_BYTES);
-  for (let n = 0; n < ITEMS; n++) yield item;
-}
-
 async function compare() {
-  const paced = join(root, 'dist/paced');
-  const unpaced = join(root, 'dist/unpaced');
+  const builds = ['dist/paced', 'dist/unpaced'].map((name) => join(root, name));
+  const [paced, unpaced] = builds;
   const { status } = spawnSync(process.execPath, [join(root, 'scripts/modules.js'), paced], { stdio: 'inherit' });
   if (status !== 0) process.exit(1);
   cpSync(paced, unpaced, { recursive: true });
   openWindow(unpaced);
-  const sides = await Promise.all([paced, unpaced].map(dial));
-  const ways = { '16 MiB in one payload': onePayload, [`${ITEMS} items of 65 000 bytes`]: manyItems };
-  for (const [title, transfer] of Object.entries(ways)) console.log(`${title}: ${await ratios(sides, transfer)}`);
-  for (const built of [paced, unpaced]) rmSync(built, { recursive: true });
-  process.exit();
+  try {
+    const found = Object.fromEntries(Object.keys(WAYS).map((title) => [title, []]));
+    for (let pair = 0; pair < PAIRS; pair++) {
+      const ratios = await ratiosOfPair(builds, pair % 2 === 1);
+      for (const title of Object.keys(WAYS)) found[title].push(ratios[title]);
+    }
+    for (const [title, pairs] of Object.entries(found)) console.log(`${title}: ${summary(pairs)}`);
+  } finally {
+    for (const built of builds) rmSync(built, { recursive: true });
+  }
 }
 
 /** Makes the smallest window of a build infinite. */
@@ -65,28 +61,59 @@ function openWindow(built) {
   if (replaced.length !== 1) throw new Error(`expected one file with the window, got ${replaced.length}`);
 }
 
-async function dial(built) {
-  const { connect } = await load(built);
-  const server = fork(import.meta.filename, ['server', built]);
-  const [port] = await once(server, 'message');
-  const peer = connect(`ws://127.0.0.1:${port}`, { limits: LIMITS });
-  await peer.opened;
-  return peer;
+/** Returns the ratios of the blocks of a new pair of processes, by way. Both load the builds in order, or the other way round. */
+async function ratiosOfPair(builds, isReversed) {
+  const sides = builds.map((built, side) => ({ built, side }));
+  if (isReversed) sides.reverse();
+  const server = fork(import.meta.filename, ['server', ...sides.map(({ built }) => built)]);
+  const [ports] = await once(server, 'message');
+  const dials = sides.map((side, nth) => ({ ...side, port: ports[nth] }));
+  const client = fork(import.meta.filename, ['client', JSON.stringify(dials)]);
+  const [ratios] = await once(client, 'message');
+  for (const child of [client, server]) child.disconnect();
+  return ratios;
 }
 
-/** Returns the time with a window as a share of the time without one: the quartiles of pairs of transfers. */
-async function ratios(sides, transfer) {
-  const found = [];
-  for (let round = -WARM_ROUNDS; round < ROUNDS; round++) {
-    // Each build is first in every second round.
-    const order = round % 2 === 0 ? [0, 1] : [1, 0];
-    const took = [];
-    for (const side of order) took[side] = await timed(() => transfer(sides[side]));
-    if (round >= 0) found.push(took[0] / took[1]);
+/** Serves each build on a port of its own. */
+async function serveBoth(builds) {
+  process.on('disconnect', () => process.exit());
+  const ports = [];
+  for (const built of builds) {
+    const { serve } = await load(built);
+    const payload = 'x'.repeat(TRANSFER_BYTES);
+    const onStream = (asked, stream) => (asked === 'payload' ? stream.reply(payload) : stream.sendAll(items()));
+    ports.push((await serve({ host: '127.0.0.1', port: 0, limits: LIMITS, onStream }).listening).port);
   }
-  found.sort((one, other) => one - other);
-  const quartiles = [1, 2, 3].map((quarter) => found[(quarter * ROUNDS) / 4].toFixed(2));
-  return `${quartiles.join(', ')} of the time without a window (quartiles of ${ROUNDS} pairs)`;
+  process.send(ports);
+}
+
+function* items() {
+  const item = 'x'.repeat(ITEM_BYTES);
+  for (let n = 0; n < ITEMS; n++) yield item;
+}
+
+async function measure(dials) {
+  process.on('disconnect', () => process.exit());
+  const peers = [];
+  for (const { built, side, port } of dials) {
+    const { connect } = await load(built);
+    peers[side] = connect(`ws://127.0.0.1:${port}`, { limits: LIMITS });
+    await peers[side].opened;
+  }
+  const ratios = {};
+  for (const [title, transfer] of Object.entries(WAYS)) ratios[title] = await ratiosOf(peers, transfer);
+  process.send(ratios);
+}
+
+/** Returns for each block the time with a window as a share of the time without one. */
+async function ratiosOf([paced, unpaced], transfer) {
+  const found = [];
+  for (let block = -WARM_BLOCKS; block < BLOCKS; block++) {
+    const took = [];
+    for (const peer of [paced, unpaced, unpaced, paced]) took.push(await timed(() => transfer(peer)));
+    if (block >= 0) found.push((took[0] + took[3]) / (took[1] + took[2]));
+  }
+  return found;
 }
 
 async function timed(run) {
@@ -103,6 +130,30 @@ function manyItems(peer) {
   return new Promise((complete, error) => {
     peer.open$('items').subscribe({ complete, error });
   });
+}
+
+/** Describes the ratios of all pairs. The interval holds the true median with a probability of 95 %, whatever the distribution. */
+function summary(pairs) {
+  const sorted = inOrder(pairs.flat());
+  const { length } = sorted;
+  const reach = (DEVIATIONS * Math.sqrt(length)) / 2;
+  const low = sorted[Math.max(0, Math.floor(length / 2 - reach))];
+  const high = sorted[Math.min(length - 1, Math.ceil(length / 2 + reach))];
+  const verdict = high <= 1 + MOST_COST ? 'costs at most' : low > 1 + MOST_COST ? 'costs more than' : 'is undecided about';
+  const medians = pairs.map((ratios) => median(inOrder(ratios)).toFixed(3)).join(', ');
+  return [
+    `${median(sorted).toFixed(3)} of the time without a window, from ${low.toFixed(3)} to ${high.toFixed(3)} (95 % of ${length} blocks).`,
+    `The window ${verdict} ${MOST_COST * 100} %. Medians of the pairs of processes: ${medians}`,
+  ].join(' ');
+}
+
+function inOrder(values) {
+  return [...values].sort((one, other) => one - other);
+}
+
+function median(sorted) {
+  const { length } = sorted;
+  return (sorted[Math.floor((length - 1) / 2)] + sorted[Math.floor(length / 2)]) / 2;
 }
 
 function load(built) {
