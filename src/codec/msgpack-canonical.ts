@@ -107,10 +107,8 @@ function putId(message: Uint8Array, at: number, id: number): number {
 }
 
 function put(message: Uint8Array, at: number, part: Uint8Array): number {
-  // Most parts are so short that a loop is faster than `set`.
-  let to = at;
-  for (const byte of part) message[to++] = byte;
-  return to;
+  message.set(part, at);
+  return at + part.length;
 }
 
 function has(message: Uint8Array, at: number, part: Uint8Array): boolean {
