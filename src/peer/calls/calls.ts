@@ -142,7 +142,7 @@ export class Calls {
 
   #headers(value: unknown, encoded: Message | null, { headers }: OpenOptions): Readonly<Metadata> | null {
     const { hooks, codec, tracer } = this.core;
-    if (hooks.open.empty && tracer === null) return freezeMetadata(headers, codec);
+    if (hooks.open.empty && tracer === null) return headers === undefined ? null : freezeMetadata(headers, codec);
     const copy = copyMetadata(headers);
     if (!hooks.open.empty) {
       const payload = encoded === null ? value : readOnly(value, encoded, codec);
