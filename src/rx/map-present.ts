@@ -13,7 +13,7 @@ type Project<T, R> = (value: T) => R | null;
 export function mapPresent<T, R>(project: Project<T, R>): OperatorFunction<T, R> {
   return (source) => {
     const next = project as Project<unknown, unknown>;
-    return source instanceof Mapped ? new Mapped<R>(source.origin, [...source.projects, next]) : new Mapped<R>(source, [next]);
+    return source instanceof Mapped ? new Mapped<R>(source.origin, source.projects.concat(next)) : new Mapped<R>(source, [next]);
   };
 }
 

@@ -84,7 +84,7 @@ export class Inbox<T> {
     this.#reading++;
     this.#drainTo(subscriber);
     if (this.stream.end !== null) deliverEnd(subscriber, this.stream.end);
-    this.#subscribers = [...this.#subscribers, subscriber];
+    this.#subscribers = this.#subscribers.concat(subscriber);
     return () => {
       this.#subscribers = this.#subscribers.filter((other) => other !== subscriber);
       this.#reading--;
