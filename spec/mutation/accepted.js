@@ -318,9 +318,6 @@ export const ACCEPTED = [
       why: 'only a shortcut: otherwise the stream that waited longest is looked up, and either stream may have the turn',
     },
   ]),
-  ...of('src/session/base/fault-of.ts', [
-    { code: '{ cause: error }', mutant: '{}', why: 'the error is already logged, and no code reads its cause' },
-  ]),
   ...of('src/session/streams/departures.ts', [
     { code: "slice.type === 'open' || slice.type === 'data'", mutant: 'true', within: 'streams.get', why: FASTER },
   ]),
@@ -350,6 +347,7 @@ export const ACCEPTED = [
     { code: 'this.#receivedBytes - this.#paidBytes < BYTES_PER_PING', mutant: 'false', why: FASTER },
   ]),
   ...of('src/session/closing.ts', [
+    { code: '{ cause: error }', mutant: '{}', why: 'the error is already logged, and no code reads its cause' },
     { code: "''", within: "#reason = ''", why: 'a drain sets it before the first read' },
     { code: 'deadline >= this.#deadline', mutant: 'deadline > this.#deadline', why: 'the timer is replaced by another for the same time' },
     { code: "'flushing'", why: 'no code compares the phase with this name' },

@@ -1,5 +1,5 @@
 import { Subscription } from 'rxjs';
-import type { Observer, Unsubscribable } from 'rxjs';
+import type { Observer, Subscriber, TeardownLogic, Unsubscribable } from 'rxjs';
 import { callComplete, callError, callNext } from './unhandled.js';
 import type { Handlers } from './unhandled.js';
 
@@ -57,4 +57,11 @@ export class LeanSubscriber<T = unknown> extends Subscription implements Observe
     receive(handlers);
     this.unsubscribe();
   }
+}
+
+/** Returns the teardown of a subscriber that reads `source`. A {@link LeanSubscriber} follows the source without a teardown. */
+export function followed(subscriber: Subscriber<unknown>, source: Unsubscribable): TeardownLogic {
+  if (!(subscriber instanceof LeanSubscriber)) return source;
+  subscriber.follow(source);
+  return undefined;
 }

@@ -12,19 +12,19 @@ import { HookList } from './hook-list.js';
  */
 export abstract class OrderedValue<T> {
   #now: T;
-  #told: T;
+  #emitted: T;
   readonly #subscribers = new HookList<Subscriber<T>>();
   #value$: Observable<T> | null = null;
   #complete = false;
   /** Values not emitted yet, while an emission is under way: a subscriber may change the value. */
-  #untold: T[] | null = null;
+  #waiting: T[] | null = null;
 
   /** @param name the public name of the Observable, for the log */
   constructor(
     initial: T,
     private readonly name: string,
   ) {
-    this.#now = this.#told = initial;
+    this.#now = this.#emitted = initial;
   }
 
   get now(): T {
@@ -35,40 +35,40 @@ export abstract class OrderedValue<T> {
     return (this.#value$ ??= new Observable((subscriber) => {
       // Add the subscriber first: it may change the value within `next`, and must receive that change too.
       subscriber.add(this.#subscribers.add(subscriber));
-      subscriber.next(this.#told);
-      if (this.#complete && this.#untold === null) subscriber.complete();
+      subscriber.next(this.#emitted);
+      if (this.#complete && this.#waiting === null) subscriber.complete();
     }));
   }
 
   set(value: T): void {
     this.#now = value;
     this.changed(value);
-    if (this.#untold !== null) this.#untold.push(value);
-    else if (this.#subscribers.empty) this.#told = value;
-    else this.#tell(value);
+    if (this.#waiting !== null) this.#waiting.push(value);
+    else if (this.#subscribers.empty) this.#emitted = value;
+    else this.#emit(value);
   }
 
   /** Called when the value is final. */
   complete(): void {
     this.#complete = true;
-    if (this.#untold === null) this.#tellComplete();
+    if (this.#waiting === null) this.#emitComplete();
   }
 
   /** Runs at each change, before the observers receive it. */
   protected abstract changed(value: T): void;
 
   /** All subscribers receive one value before any of them receives the next. */
-  #tell(value: T): void {
-    const untold = (this.#untold = [value]);
-    for (const each of untold) {
-      this.#told = each;
+  #emit(value: T): void {
+    const waiting = (this.#waiting = [value]);
+    for (const each of waiting) {
+      this.#emitted = each;
       for (const subscriber of this.#subscribers) subscriber.next(each);
     }
-    this.#untold = null;
-    if (this.#complete) this.#tellComplete();
+    this.#waiting = null;
+    if (this.#complete) this.#emitComplete();
   }
 
-  #tellComplete(): void {
+  #emitComplete(): void {
     for (const subscriber of this.#subscribers) completeGuarded(`a subscriber of ${this.name}`, subscriber);
   }
 }

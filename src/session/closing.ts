@@ -1,8 +1,9 @@
 import { Subscription, timer } from 'rxjs';
+import { log } from '../logger.js';
 import { steadyNow } from '../transport/steady-clock.js';
 import type { Transport } from '../transport/transport.js';
 import { CloseCode } from '../wire/close-reason.js';
-import type { ConnectionFault } from '../wire/fault.js';
+import { ConnectionFault } from '../wire/fault.js';
 import { ResetCode } from '../wire/reset-code.js';
 import { LONGEST_TIMER_MS } from '../wire/longest-timer.js';
 import type { ReceiveBudget } from './receive/receive-budget.js';
@@ -79,8 +80,9 @@ export class Closing {
   }
 
   /** Fails the connection: sends nothing more but a goaway that names the fault, and closes the socket. */
-  fail(fault: ConnectionFault): void {
+  fail(error: unknown): void {
     const { host } = this;
+    const fault = faultOf(error);
     if (this.#phase === 'closed') return;
     // Announced first, so that no stream opens while the rest is undone.
     host.control.goaway.announce();
@@ -158,4 +160,11 @@ export class Closing {
     this.host.receiveBudget.stop();
     this.host.watchdog.watchClosing();
   }
+}
+
+/** Returns the fault that ends a connection. Logs any other error, because it is a mistake of this side. */
+function faultOf(error: unknown): ConnectionFault {
+  if (error instanceof ConnectionFault) return error;
+  log('error', 'internal error, the connection is closed', error);
+  return new ConnectionFault('internal error', ResetCode.INTERNAL_ERROR, CloseCode.INTERNAL, { cause: error });
 }

@@ -22,8 +22,8 @@ interface Pinging {
 
 /** Sends a ping for an application, which may ask as often as it likes. */
 export function pacedPing(control: Pinging, answered: Caller['answered'], lost: Caller['lost']): void {
-  control.paced ??= new PacedPings((tell, tellLoss) => {
-    control.ping(tell, tellLoss);
+  control.paced ??= new PacedPings((onAnswer, onLoss) => {
+    control.ping(onAnswer, onLoss);
   });
   control.paced.ask(answered, lost);
 }

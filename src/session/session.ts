@@ -14,7 +14,6 @@ import { Admission } from './streams/admission.js';
 import { ControlReplies } from './send/control-replies.js';
 import { Closing } from './closing.js';
 import { ControlStream } from './control-stream.js';
-import { faultOf } from './base/fault-of.js';
 import { FloodGuard } from './base/flood-guard.js';
 import { AnswerHold } from './receive/answer-hold.js';
 import { ReceiveBudget } from './receive/receive-budget.js';
@@ -183,7 +182,7 @@ export class Session {
 
   /** Ends the connection because of `error`. */
   fail(error: unknown): void {
-    this.closing.fail(faultOf(error));
+    this.closing.fail(error);
   }
 
   /** Returns a reason that blames the remote, with the note of the limits appended. */

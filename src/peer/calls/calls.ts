@@ -7,14 +7,14 @@ import { OutgoingFrame } from '../../wire/outgoing.js';
 import { failing } from '../base/caller-frames.js';
 import { completeGuarded, guard } from '../../rx/guard.js';
 import { GuardedObservable } from '../../rx/guarded-observable.js';
+import { followed } from '../../rx/lean-subscriber.js';
 import { copyMetadata, freezeMetadata, readOnly } from '../base/metadata.js';
 import type { PeerCore } from '../core/peer-core.js';
 import { readOne } from '../stream/one-answer.js';
-import { failLater, openFor } from '../stream/late-error.js';
+import { failLater, openFor, readOpened } from '../stream/late-error.js';
 import { signalOf } from './call-options.js';
 import type { InputOptions, OpenOptions } from './call-options.js';
 import type { Retry } from './safe-retry.js';
-import { OpenObservable } from './open-observable.js';
 import { disclaim } from '../stream/disclaimed.js';
 import { encodedOpen, openFrame } from '../stream/sendable.js';
 import { valueOf } from '../stream/shared-payload.js';
@@ -132,7 +132,11 @@ export class Calls {
 
   /** Opens a stream for each subscription. The open carries the end. */
   read$(value: unknown, options: OpenOptions): Observable<unknown> {
-    return new OpenObservable(() => this.open(value, 'end', options));
+    return new GuardedObservable((subscriber) => {
+      // rxjs also subscribes subscribers that have unsubscribed meanwhile. No stream is opened for them.
+      const stream = subscriber.closed ? undefined : openFor(subscriber, () => this.open(value, 'end', options));
+      return stream && followed(subscriber, readOpened(subscriber, stream));
+    });
   }
 
   #retried(call$: Observable<unknown>, options: OpenOptions): Observable<unknown> {
