@@ -8,7 +8,7 @@ const config: Config = {
   testMatch: ['<rootDir>/spec/**/*.spec.ts', '<rootDir>/marbles/**/*.marbles.ts'],
   // isolatedModules (in tsconfig.spec.json): the transform only strips types. `npm run typecheck` checks them in all files at once.
   transform: {
-    '\\.ts$': ['ts-jest', { tsconfig: '<rootDir>/tsconfig.spec.json', diagnostics: false }],
+    '\\.ts$': '<rootDir>/spec/support/platform/typescript-transform.js',
     '/node_modules/(cborg|@angular)/': '<rootDir>/spec/support/platform/es-module-transform.js',
   },
   // cborg and Angular have ES modules only, which jest cannot require before Node 24.9.
