@@ -1,5 +1,50 @@
 /** @jest-config-loader esbuild-register */
+import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { buildSync } from 'esbuild';
 import type { Config } from 'jest';
+
+/** The modules of rxjs that sources, tests and their packages load. */
+const RXJS = [
+  'rxjs',
+  'rxjs/operators',
+  'rxjs/testing',
+  'rxjs/webSocket',
+  'rxjs/internal/scheduler/dateTimestampProvider',
+  'rxjs/internal/scheduler/immediateProvider',
+  'rxjs/internal/scheduler/intervalProvider',
+  'rxjs/internal/scheduler/performanceTimestampProvider',
+  'rxjs/internal/scheduler/timeoutProvider',
+];
+
+/** rxjs has 250 files, and each file of tests loads them anew. One file with all of them saves 70 ms of CPU each time. */
+function bundleRxjs(folder: string): void {
+  const contents = RXJS.map((name) => `exports['${name}'] = require('${name}');`).join('\n');
+  const { outputFiles } = buildSync({
+    stdin: { contents, resolveDir: __dirname },
+    bundle: true,
+    write: false,
+    platform: 'node',
+    format: 'cjs',
+  });
+  const bundle = join(folder, 'bundle.cjs');
+  write(bundle, outputFiles[0]?.text ?? '');
+  for (const name of RXJS) {
+    const path = join(folder, `${name}.cjs`);
+    write(path, `module.exports = require('./${relative(dirname(path), bundle)}')['${name}'];\n`);
+  }
+}
+
+/** Replaces a file at once: another run may read it. */
+function write(path: string, text: string): void {
+  const written = `${path}.${process.pid}`;
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(written, text);
+  renameSync(written, path);
+}
+
+const BUNDLED = join(__dirname, 'node_modules/.cache/rxmux-tests');
+bundleRxjs(BUNDLED);
 
 const config: Config = {
   testEnvironment: 'node',
@@ -20,6 +65,7 @@ const config: Config = {
     '^(\\.{1,2}/.*)\\.js$': ['$1', '$1.js'],
     '^rxmux$': '<rootDir>/src/index.ts',
     '^rxmux/inspect$': '<rootDir>/src/inspect.ts',
+    '^(rxjs(?:/.*)?)$': join(BUNDLED, '$1.cjs'),
     '^cborg$': '<rootDir>/node_modules/cborg/cborg.js',
   },
   // The tests take every core. The default would run a machine of two cores in one process.
