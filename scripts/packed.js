@@ -1,7 +1,7 @@
 // Packs the package as it was built, and checks the tarball: its size, its files, its manifest and its types.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -26,6 +26,11 @@ try {
     paths.filter((path) => !EXPECTED.test(path)),
     [],
     'expected nothing but built files and pages',
+  );
+  assert.deepEqual(
+    paths.filter((path) => path.endsWith('.md')).sort(),
+    ['CHANGELOG.md', 'README.md', ...readdirSync(join(root, 'docs/errors')).map((page) => `docs/errors/${page}`)].sort(),
+    'expected the pages that npm shows, and a page for each error code',
   );
   assert.ok(packed.size <= MAX_BYTES, `expected at most ${MAX_BYTES} bytes, got ${packed.size}`);
   console.log(`${packed.filename}: ${packed.size} bytes, ${paths.length} files, ${packed.unpackedSize} bytes unpacked`);

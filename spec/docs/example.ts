@@ -14,7 +14,7 @@ import * as port from '../../src/port.js';
 import * as react from '../../src/react.js';
 import * as testing from '../../src/testing.js';
 import * as topics from '../../src/topics.js';
-import { fences } from './markdown.js';
+import { fences, printsOf } from './markdown.js';
 import type { Fence } from './markdown.js';
 import { newReader } from './reader.js';
 import type { Reader } from './reader.js';
@@ -59,7 +59,7 @@ export class Example {
   constructor(readonly fence: Fence) {
     this.title = `${fence.page}:${fence.line}`;
     this.program = importsOf(fence.text) + fence.text;
-    this.prints = [...fence.text.matchAll(/\/\/ →(.*)$/gm)].flatMap(([, text = '']) => text.split('→').map((part) => part.trim()));
+    this.prints = printsOf(fence.text);
   }
 
   /** Runs the program until it has printed the promised number of lines, and for a moment more. Returns the printed lines. */

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
@@ -31,21 +30,6 @@ describe('paths', () => {
     expect(existsSync(join(REPOSITORY, path))).toBe(true);
   });
 });
-
-describe('packed pages', () => {
-  it('The package has the pages that npm shows, whose links npm leads to the repository, and a page for each error code', () => {
-    const pages = packedFiles().filter((path) => path.endsWith('.md'));
-    expect(pages.filter((path) => !path.startsWith('docs/errors/'))).toEqual(['CHANGELOG.md', 'README.md']);
-    expect(pages.length).toBeGreaterThan(2);
-  });
-});
-
-/** The files that npm would put into the package. */
-function packedFiles(): string[] {
-  const { stdout } = spawnSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], { cwd: REPOSITORY, encoding: 'utf8' });
-  const packages = Object.values(JSON.parse(stdout) as Record<string, { readonly files: readonly { readonly path: string }[] }>);
-  return packages.flatMap(({ files }) => files.map(({ path }) => path));
-}
 
 /** The headings of a page, as the usual renderers turn them into anchors. */
 function anchorsOf(page: string): string[] {

@@ -51,13 +51,7 @@ describe('marble files', () => {
 });
 
 /** Files with parts of operators. */
-const MADE_OF = [
-  'peer/base/full-jitter.ts',
-  'operators/map-present.ts',
-  'operators/relay.ts',
-  'operators/route.ts',
-  'peer/operators/hook.ts',
-];
+const MADE_OF = ['operators/route.ts', 'peer/operators/hook.ts'];
 
 describe('operators', () => {
   const door = textOf('src/index.ts');

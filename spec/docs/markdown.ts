@@ -36,6 +36,11 @@ export function fences(page: string, language: string): Fence[] {
     .filter((fence) => fence.language === language);
 }
 
+/** The lines that a program promises to print: `// → 1 → 2` says that it prints `1` and then `2`. */
+export function printsOf(program: string): string[] {
+  return [...program.matchAll(/\/\/ →(.*)$/gm)].flatMap(([, text = '']) => text.split('→').map((part) => part.trim()));
+}
+
 /** The text of the first table below a heading, and where it begins. */
 function tableAt(page: string, heading: string): { readonly table: string; readonly at: number } {
   const found = new RegExp(`^#+ ${heading}$[^]*?^((?:\\|.*\\n)+)`, 'm').exec(textOf(page));

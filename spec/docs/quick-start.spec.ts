@@ -6,8 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { buildSync } from 'esbuild';
-import { examplesOf } from './example.js';
-import { REPOSITORY } from './markdown.js';
+import { fences, printsOf, REPOSITORY } from './markdown.js';
 
 const FILES = ['api', 'server', 'client', 'page'];
 const PROGRAMS = ['server', 'client'];
@@ -18,13 +17,13 @@ const LISTENING = /^listening \{ address: '.+', family: 'IPv\d', port: (\d+) \}$
 const started: ChildProcess[] = [];
 
 describe('quick start', () => {
-  const blocks = examplesOf(['README.md']);
+  const blocks = fences('README.md', 'ts').map(({ text }) => text);
 
   afterAll(() => {
     for (const program of started) program.kill();
   });
 
-  it.each(FILES.map((name, index) => ({ path: `examples/quick-start/${name}.ts`, block: blocks[index]?.fence.text })))(
+  it.each(FILES.map((name, index) => ({ path: `examples/quick-start/${name}.ts`, block: blocks[index] })))(
     'README.md shows the file $path',
     ({ path, block }) => {
       expect(readFileSync(join(REPOSITORY, path), 'utf8')).toBe(block);
@@ -36,7 +35,7 @@ describe('quick start', () => {
     const port = await portOf(start('server', '0'));
     const client = start('client', `ws://localhost:${port}`);
     const [printed] = await Promise.all([text(client.stdout), once(client, 'exit')]);
-    expect(printed.trimEnd().split('\n')).toEqual(blocks[2]?.prints);
+    expect(printed.trimEnd().split('\n')).toEqual(printsOf(blocks[2] ?? ''));
     expect(client.exitCode).toBe(0);
   });
 });

@@ -1,11 +1,14 @@
 import type { EventEmitter } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import * as http from 'node:http';
 import type { Server } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { runInThisContext } from 'node:vm';
 import * as rxjs from 'rxjs';
 import type { BehaviorSubject, Observable, Subject, Subscription } from 'rxjs';
+import { buildSync } from 'esbuild';
 import * as limiter from 'rate-limiter-flexible';
-import ts from 'typescript';
 import * as contract from '../../src/contract.js';
 import type { Around, Call } from '../../src/contract.js';
 import * as rxmux from '../../src/index.js';
@@ -84,16 +87,31 @@ const MODULES: Readonly<Record<string, object>> = {
 
 /** Runs every block of the page, and returns their exports. */
 export function loadRecipes(): Partial<Recipes> {
-  const exports = {};
-  for (const { text } of fences('docs/recipes.md', 'ts')) {
-    const { outputText } = ts.transpileModule(text, {
-      compilerOptions: { module: ts.ModuleKind.CommonJS, target: ts.ScriptTarget.ES2022 },
-    });
-    const run = runInThisContext(`(function (require, exports) {\n${outputText}\n})`) as (
+  const recipes = {};
+  for (const code of commonJsOf(fences('docs/recipes.md', 'ts').map(({ text }) => text))) {
+    const module = { exports: {} };
+    const run = runInThisContext(`(function (require, module) {\n${code}\n})`) as (
       require: (name: string) => unknown,
-      to: object,
+      to: typeof module,
     ) => void;
-    run((name) => MODULES[name], exports);
+    run((name) => MODULES[name], module);
+    Object.assign(recipes, module.exports);
   }
-  return exports;
+  return recipes;
+}
+
+/** Makes CommonJS of all blocks in one run of the bundler. The compiler takes longer to load. */
+function commonJsOf(blocks: readonly string[]): readonly string[] {
+  const folder = mkdtempSync(join(tmpdir(), 'rxmux-recipes-'));
+  try {
+    const entryPoints = blocks.map((text, nth) => {
+      const path = join(folder, `${nth}.ts`);
+      writeFileSync(path, text);
+      return path;
+    });
+    const { outputFiles } = buildSync({ entryPoints, outdir: folder, write: false, format: 'cjs', target: 'es2022', logLevel: 'error' });
+    return outputFiles.map(({ text }) => text);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 }
