@@ -1,6 +1,10 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { Subject } from 'rxjs';
 import { connect } from '../../../src/index.js';
 import type { ConnectOptions, Peer } from '../../../src/index.js';
+import { connectOver } from '../../../src/peer/connect.js';
+import { PeerCore } from '../../../src/peer/core/peer-core.js';
+import { MemoryLink } from '../../../src/testing/memory-link.js';
 import { framesOf } from '../../support/peer/frames.js';
 import { collectLogs } from '../../support/peer/logs.js';
 import { Network } from '../../support/peer/network.js';
@@ -317,6 +321,38 @@ describe('Lazy peer', () => {
     expect(await peer.close()).toEqual({ code: 1000, reason: 'closed before it was open', wasClean: false, willRetry: false });
     expect(await settled(peer.request())).toEqual({ error: expect.objectContaining({ code: 'REFUSED', retriable: true }) });
     expect(network.dials).toEqual([]);
+  });
+});
+
+describe('A dial with a slow handshake', () => {
+  function slow(): { readonly peer: Peer; readonly opened$: Subject<never> } {
+    const opened$ = new Subject<never>();
+    const transport = new MemoryLink({ protocol: 'mux.v1.json' }).ends.dialer;
+    Object.defineProperty(transport, 'opened$', { value: opened$ });
+    return { peer: connectOver('ws://test', { keepalive: { idleMs: 1_000 } }, () => transport), opened$ };
+  }
+
+  it('A dial makes its session while the handshake is under way', async () => {
+    const made = jest.spyOn(PeerCore.prototype, 'sessionOver');
+    const { peer, opened$ } = slow();
+    await time.advance();
+    expect([made.mock.calls.length, peer.status.state]).toEqual([1, 'connecting']);
+    opened$.complete();
+    expect([made.mock.calls.length, peer.status.state]).toEqual([1, 'open']);
+    made.mockRestore();
+    void peer.close();
+  });
+
+  it('The time of a handshake does not count as silence of the remote', async () => {
+    const { peer, opened$ } = slow();
+    const sent = framesOf(peer);
+    await time.advance(5_000);
+    opened$.complete();
+    await time.advance(999);
+    expect(sent).toEqual([]);
+    await time.advance(1);
+    expect(sent).toEqual([{ type: 'ping', nonce: expect.any(String) }]);
+    void peer.close();
   });
 });
 

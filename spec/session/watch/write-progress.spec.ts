@@ -283,6 +283,7 @@ function setUp(time: SessionTime) {
   const transport = new ScriptedTransport();
   const reading = new ReadBackpressure(transport, 5_000);
   const progress = new WriteProgress(transport, reading);
+  progress.begin();
   const send = (bytes: number): void => {
     transport.sentBytes += bytes;
     progress.sent(steadyNow());

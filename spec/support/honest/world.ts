@@ -45,10 +45,9 @@ export interface HonestServer {
 class ShownCore extends PeerCore {
   readonly adopted: Session[] = [];
 
-  override adopt(transport: Transport): Session {
-    const session = super.adopt(transport);
+  override adopt(session: Session): void {
+    super.adopt(session);
     this.adopted.push(session);
-    return session;
   }
 }
 

@@ -159,14 +159,18 @@ export class PeerCore implements SessionOwner, AnswerHost {
     return bytes;
   }
 
-  /** Makes a session of an open socket. The session accepts streams once it is {@link ready}, and reads once it is started. */
-  adopt(transport: Transport): Session {
-    const session = new Session({ ...this.options, transport, owner: this, share: this.share, number: ++this.#connections });
+  /** Makes the session of a socket, which may still be connecting. The session reads once it is started. */
+  sessionOver(transport: Transport): Session {
+    return new Session({ ...this.options, transport, owner: this, share: this.share, number: this.#connections + 1 });
+  }
+
+  /** The socket of a session is open. The session accepts streams once it is {@link ready}. */
+  adopt(session: Session): void {
+    this.#connections++;
     this.#sessions.add(session);
     if (logger.isEnabledFor('debug')) this.#debugLog()?.opened(session.number);
     this.#handshaking = session;
     this.incoming.socketOpened();
-    return session;
   }
 
   /** Lets the session accept new streams, beginning with the waiting ones. If a goaway came during the hello, it accepts none. */

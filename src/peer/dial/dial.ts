@@ -19,8 +19,8 @@ import type { FailedDial } from './failed-dial.js';
 /** The dialer of a dial, which receives its reports. */
 export interface DialHost {
   readonly series: Pick<DialSeries, 'address' | 'dials'>;
-  /** The socket is open. Returns its session, which does not read yet. */
-  connected(transport: Transport): Session;
+  /** The socket is open. Its session does not read yet. */
+  connected(session: Session): void;
   /** The session accepts streams: the server has answered the hello, or there is no hello. */
   opened(session: Session): void;
   /** The dial has failed to open a socket. A hello that fails ends its session instead. */
@@ -74,6 +74,7 @@ export class Dial {
     const protocol = subprotocol(this.core.codec);
     this.host.series.dials(address);
     const transport = this.plan.open(address, protocol);
+    const sessionOf = this.#prepareSession(transport);
     let decided = false;
     step.add(() => {
       if (!decided) transport.terminate('the dial was given up');
@@ -83,24 +84,40 @@ export class Dial {
         complete: () => {
           if (step.closed) return;
           decided = true;
-          this.#decided(transport, failureOf(transport, protocol, address));
+          step.unsubscribe();
+          const failure = failureOf(transport, protocol, address);
+          if (failure === null) this.#connected(sessionOf());
+          else this.#refused(transport, failure);
         },
       }),
     );
   }
 
-  #decided(transport: Transport, failure: FailedDial | null): void {
-    this.#step.unsubscribe();
-    if (failure === null) this.#connected(this.host.connected(transport));
-    else {
-      if (failure.error instanceof CodecMismatch) closeMismatched(transport, failure.error).subscribe();
-      this.#fail(failure);
-    }
+  /**
+   * Makes the session of a connecting socket while its handshake is under way, so that the first request need not wait for it. That is
+   * two turns later, when the request for the upgrade has left. Returns the session, made now if it is not made yet.
+   */
+  #prepareSession(transport: Transport): () => Session {
+    const step = this.#step;
+    let session: Session | null = null;
+    const sessionOf = (): Session => (session ??= this.core.sessionOver(transport));
+    transport.turn(() => {
+      transport.turn(() => {
+        if (!step.closed) sessionOf();
+      });
+    });
+    return sessionOf;
+  }
+
+  #refused(transport: Transport, failure: FailedDial): void {
+    if (failure.error instanceof CodecMismatch) closeMismatched(transport, failure.error).subscribe();
+    this.#fail(failure);
   }
 
   #connected(session: Session): void {
     const { greeting } = this.plan;
     this.#session = session;
+    this.host.connected(session);
     if (greeting === null) this.host.opened(session);
     session.start();
     if (greeting !== null && !this.givenUp) this.#greet(session, greeting);

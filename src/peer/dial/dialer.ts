@@ -4,7 +4,7 @@ import type { Session } from '../../session/session.js';
 import type { Loss } from '../../session/session-owner.js';
 import { currentContext } from '../../transport/async-context.js';
 import { steadyNow } from '../../transport/steady-clock.js';
-import type { SocketClose, Transport } from '../../transport/transport.js';
+import type { SocketClose } from '../../transport/transport.js';
 import type { CloseReason } from '../../wire/close-reason.js';
 import type { AnyMuxError } from '../../wire/any-error.js';
 import { ResetCode } from '../../wire/reset-code.js';
@@ -128,10 +128,10 @@ export class Dialer implements SocketSource, DialHost {
 
   // Reports of the current dial
 
-  connected(transport: Transport): Session {
-    const session = (this.#session = this.core.adopt(transport));
+  connected(session: Session): void {
+    this.#session = session;
     this.#phase = 'greeting';
-    return session;
+    this.core.adopt(session);
   }
 
   opened(session: Session): void {

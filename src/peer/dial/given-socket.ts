@@ -127,7 +127,8 @@ export class GivenSocket implements SocketSource {
 
   #adopt(transport: Transport): void {
     this.#adopted = true;
-    const session = this.core.adopt(transport);
+    const session = this.core.sessionOver(transport);
+    this.core.adopt(session);
     if (this.connectivity !== ALWAYS_ONLINE)
       this.#resumes = this.connectivity.resumes$.subscribe(() => {
         this.core.probe();

@@ -45,7 +45,8 @@ export class Watchdog implements KeepaliveHost {
   /** Timers of the running watches. */
   readonly #timers = new LazyMap<'closing' | 'stall', Subscription>();
   readonly #stallFrom: number;
-  #receivedAt: number;
+  /** When the last message came in; 0 before the first one. */
+  #receivedAt = 0;
   #stopped = false;
 
   constructor(
@@ -56,14 +57,15 @@ export class Watchdog implements KeepaliveHost {
     this.clock = reading;
     this.fragments = new FragmentWatch(host);
     this.#writes = new WriteProgress(transport, reading);
-    this.#receivedAt = reading.now();
     this.#stallFrom = Math.min(limits.stallBytes, SOCKET_FULL_BYTES);
     this.#keepalive = keepalive === null ? null : new KeepaliveTimer(keepalive, this);
   }
 
   /** Reading begins now, unless the connection has already ended. */
   start(): void {
-    if (!this.#stopped) this.#keepalive?.start();
+    if (this.#stopped) return;
+    this.#writes.begin();
+    this.#keepalive?.start();
   }
 
   /** A message has come in. */

@@ -16,22 +16,26 @@ export class WriteProgress {
   #heldBytes = 0;
   /** Bytes of probes. A socket that takes them proves nothing. */
   #probeBytes = 0;
-  #sentAt: number;
-  #sentAtReadTime: number;
-  #tookAt: number;
-  #tookAtReadTime: number;
+  #sentAt = 0;
+  #sentAtReadTime = 0;
+  #tookAt = 0;
+  #tookAtReadTime = 0;
   /** Whether the last sample saw the socket hold bytes back. The kernel is then full, and only the remote makes room. */
   #heldBack = false;
-  #lookedAtReadTime: number;
-  #drainedAtReadTime: number;
+  #lookedAtReadTime = 0;
+  #drainedAtReadTime = 0;
 
   constructor(
     private readonly transport: Transport,
     private readonly reading: ReadBackpressure,
   ) {
     this.#sentBytes = transport.sentBytes;
+  }
+
+  /** The socket is open. It counts as having taken everything so far. */
+  begin(): void {
     this.#sentAt = this.#tookAt = steadyNow();
-    this.#sentAtReadTime = this.#tookAtReadTime = this.#lookedAtReadTime = this.#drainedAtReadTime = reading.at(this.#sentAt);
+    this.#sentAtReadTime = this.#tookAtReadTime = this.#lookedAtReadTime = this.#drainedAtReadTime = this.reading.at(this.#sentAt);
   }
 
   /** The socket has accepted a message. */
