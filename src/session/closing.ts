@@ -1,4 +1,4 @@
-import { Subscription, timer } from 'rxjs';
+import { asyncScheduler, Subscription } from 'rxjs';
 import { log } from '../logger.js';
 import { steadyNow } from '../transport/steady-clock.js';
 import type { Transport } from '../transport/transport.js';
@@ -127,7 +127,7 @@ export class Closing {
     this.#deadline = deadline;
     this.#timer.unsubscribe();
     if (ms <= 0) act();
-    else if (ms <= LONGEST_TIMER_MS) this.#timer = timer(ms).subscribe(act);
+    else if (ms <= LONGEST_TIMER_MS) this.#timer = asyncScheduler.schedule(act, ms);
   }
 
   #finish(): void {

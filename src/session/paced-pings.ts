@@ -1,4 +1,4 @@
-import { Subscription, timer } from 'rxjs';
+import { asyncScheduler, Subscription } from 'rxjs';
 import type { CloseReason } from '../wire/close-reason.js';
 import type { Rate } from '../wire/limits.js';
 import { TokenBucket } from './base/token-bucket.js';
@@ -43,10 +43,10 @@ export class PacedPings {
     }
     this.#waiting.push({ answered, lost });
     if (this.#waiting.length > 1) return;
-    this.#timer = timer(TOKEN_MS).subscribe(() => {
+    this.#timer = asyncScheduler.schedule(() => {
       this.#bucket.take();
       this.#sendShared();
-    });
+    }, TOKEN_MS);
   }
 
   /** The socket has ended. The shared ping reports the loss to waiting callers. */

@@ -1,4 +1,4 @@
-import { Observable, timer } from 'rxjs';
+import { asyncScheduler, Observable } from 'rxjs';
 import type { Subscriber, Subscription } from 'rxjs';
 import { browserCode, CloseCode } from '../wire/close-reason.js';
 import type { Message } from '../wire/codec.js';
@@ -120,11 +120,11 @@ export class W3cTransport<Socket extends SocketLike = SocketLike> implements Tra
   whenBelow(bytes: number, task: () => void): void {
     const poll = (wait: number): void => {
       this.#poll?.unsubscribe();
-      this.#poll = timer(wait).subscribe(() => {
+      this.#poll = asyncScheduler.schedule(() => {
         if (!this.writable) return;
         if (this.bufferedAmount <= bytes) task();
         else poll(Math.min(wait * 2, LONGEST_POLL_MS));
-      });
+      }, wait);
     };
     poll(FIRST_POLL_MS);
   }

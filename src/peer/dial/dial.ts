@@ -1,4 +1,4 @@
-import { asyncScheduler, Subscription, timer } from 'rxjs';
+import { asyncScheduler, Subscription } from 'rxjs';
 import type { Session } from '../../session/session.js';
 import { steadyNow } from '../../transport/steady-clock.js';
 import type { SocketClose, Transport } from '../../transport/transport.js';
@@ -188,7 +188,7 @@ export class Dial {
     }
     // Report one timer turn later, so that an `onClose` registered right after `connect()` receives a synchronous failure.
     this.#step.add(
-      timer(0).subscribe(() => {
+      asyncScheduler.schedule(() => {
         this.giveUp();
         this.host.failed(failure);
       }),

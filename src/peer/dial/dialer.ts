@@ -1,4 +1,4 @@
-import { Subscription, timer } from 'rxjs';
+import { asyncScheduler, Subscription } from 'rxjs';
 import { patientTimer } from '../../session/base/patient-timer.js';
 import type { Session } from '../../session/session.js';
 import type { Loss } from '../../session/session-owner.js';
@@ -251,9 +251,9 @@ export class Dialer implements SocketSource, DialHost {
     this.#report();
     // An observer of the status may have closed the peer, or dialed.
     if (this.#phase !== 'waiting') return;
-    this.#timer = timer(delayMs).subscribe(() => {
+    this.#timer = asyncScheduler.schedule(() => {
       this.#begin();
-    });
+    }, delayMs);
   }
 
   #report(): void {

@@ -1,4 +1,4 @@
-import { Subscription, timer } from 'rxjs';
+import { asyncScheduler, Subscription } from 'rxjs';
 import { steadyNow } from '../../transport/steady-clock.js';
 import { Fifo } from '../../wire/fifo.js';
 import type { Frame } from '../../wire/frame.js';
@@ -133,10 +133,10 @@ export class BulkWindow {
   /** Bulk waits. Calls {@link opened} after an answer, or once no answer has come for {@link PATIENCE_MS}. */
   awaitAnswer(): void {
     if (!this.#patience.closed) return;
-    this.#patience = timer(PATIENCE_MS).subscribe(() => {
+    this.#patience = asyncScheduler.schedule(() => {
       this.#isUnpaced = true;
       this.#arrived(this.#sentBytes);
-    });
+    }, PATIENCE_MS);
     if (this.#probes.length === 0) this.probe();
   }
 
