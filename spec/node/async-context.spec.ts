@@ -7,6 +7,7 @@ import type { Input, Peer, StreamHandler } from '../../src/index.js';
 import { connect, serve } from '../../src/node.js';
 import type { MuxServer, NodeConnectOptions } from '../../src/node.js';
 import { CODECS } from '../support/codec/shipped.js';
+import { until } from '../support/socket/leaks.js';
 
 const user = new AsyncLocalStorage<string>();
 const current = (): string => user.getStore() ?? 'nobody';
@@ -37,8 +38,13 @@ const counting: StreamHandler = async (_payload, stream) => {
   await stream.reply(count);
 };
 
-const VALUES = 60;
+/** Together more than the queue of a stream and a socket hold, so that a call waits. */
+const VALUES = 25;
 const LARGE = 'x'.repeat(100_000);
+/** No pong paces a value of this size. */
+const SMALL = 'x'.repeat(10_000);
+/** A server with so much unread pauses the socket within the next few values. */
+const PAUSED_BYTES = 3_100_000;
 const larges = (): readonly string[] => Array.from({ length: VALUES }, () => LARGE);
 
 /** A value that notes the context in which it is encoded. */
@@ -103,11 +109,7 @@ describe.each(CODECS)('contexts of calls over one %s connection', (_name, codec)
   });
 
   it('An input ends in the context of its call, even if the remote ends the stream', async () => {
-    const handler: StreamHandler = async (_payload, stream) => {
-      await lastValueFrom(timer(20));
-      stream.reset(300);
-    };
-    const peer = await pair(handler, { codec });
+    const peer = await pair((_payload, stream) => stream.reset(300), { codec });
     await peer.opened;
     const seen: string[] = [];
     const waiting = (): AsyncIterable<number> => ({
@@ -200,18 +202,21 @@ describe('contexts of handlers', () => {
 
   it('A server keeps the context of a socket when a reader in another context resumes it', async () => {
     const seen: string[] = [];
+    let read: (value: unknown) => void = () => undefined;
+    const isRead = new Promise((resolve) => (read = resolve));
     const peer = await pair(async (payload, stream) => {
       seen.push(current());
       if (payload !== 'slow') return stream.reply(payload);
       return user.run('reader', async () => {
-        await lastValueFrom(timer(50));
-        for await (const value of stream) expect(value).toBe(LARGE);
+        await isRead;
+        for await (const value of stream) expect(value).toBe(SMALL);
       });
     });
     await peer.opened;
-    const upload = peer.open('slow').sendAll(larges());
-    await lastValueFrom(timer(20));
+    const upload = peer.open('slow').sendAll(Array.from({ length: 380 }, () => SMALL));
+    await until('the server to pause the socket', () => (open[0]?.server.stats().bytes.held ?? 0) > PAUSED_BYTES);
     const answers = Array.from({ length: 5 }, () => peer.request('p'));
+    read(null);
     await Promise.all([upload, ...answers]);
     expect(seen).toHaveLength(6);
     expect([...new Set(seen)]).toEqual([seen[0]]);

@@ -121,7 +121,7 @@ describe('the seam of history and live messages', () => {
         settle(broker, client);
         expect(client.place).toBe(broker.last);
       }),
-      { seed: 40, numRuns: 2_000 },
+      { seed: 40, numRuns: 500 },
     );
   });
 
@@ -134,7 +134,7 @@ describe('the seam of history and live messages', () => {
         settle(broker, client);
         expect(client.place).toBe(broker.last);
       }),
-      { seed: 42, numRuns: 1_000 },
+      { seed: 42, numRuns: 300 },
     );
   });
 
@@ -148,7 +148,7 @@ describe('the seam of history and live messages', () => {
         settle(broker, client);
         expect(client.place).toBe(broker.last);
       }),
-      { seed: 41, numRuns: 1_000 },
+      { seed: 41, numRuns: 300 },
     );
   });
 

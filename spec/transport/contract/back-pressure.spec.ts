@@ -6,7 +6,7 @@ import { onEveryLine } from './every-line.js';
 
 onEveryLine('back-pressure', (join) => {
   const CHUNK = 'x'.repeat(60_000);
-  const COUNT = 800;
+  const COUNT = 300;
 
   /** The number of pulls once no further pull happens. */
   const stillness = async (pulled: () => number): Promise<number> => {
