@@ -2,6 +2,7 @@ import { checkedMessage, isNearer } from '../../wire/codec.js';
 import type { Codec, Message } from '../../wire/codec.js';
 import { tagOf } from '../../wire/cross-realm.js';
 import type { Metadata, MetadataInput } from '../../wire/frame.js';
+import { getOrMake } from '../../wire/get-or-make.js';
 import { disown, isThenable } from './guard.js';
 
 /** Makes a shallow copy. It spreads, because `Object.assign` would run a `__proto__` setter. */
@@ -70,12 +71,11 @@ type CarryingCodec = Codec & Required<Pick<Codec, 'carries'>>;
 
 /** Whether `carries` speaks for the codec: a subclass may encode or decode in another way. Each codec is inspected once. */
 function carries(codec: Codec): codec is CarryingCodec {
-  let known = CARRYING.get(codec);
-  if (known === undefined) {
-    known = codec.carries !== undefined && isNearer(codec, 'carries', 'encodePayload') && isNearer(codec, 'carries', 'decodePayload');
-    CARRYING.set(codec, known);
-  }
-  return known;
+  return getOrMake(
+    CARRYING,
+    codec,
+    () => codec.carries !== undefined && isNearer(codec, 'carries', 'encodePayload') && isNearer(codec, 'carries', 'decodePayload'),
+  );
 }
 
 const CARRYING = new WeakMap<Codec, boolean>();
