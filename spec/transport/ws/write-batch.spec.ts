@@ -221,6 +221,18 @@ describe('WriteBatch', () => {
     expect(written).toHaveBeenCalledTimes(4);
   });
 
+  it('Only the first socket of a turn writes a message at once, and the others write theirs at the end of the turn', async () => {
+    const sinks = [new FakeStream(), new FakeStream()];
+    const batches = sinks.map((stream) => new WriteBatch(stream, socket, false, written));
+    const lengths = (): readonly number[] => sinks.map(({ writes }) => writes.length);
+    for (const each of batches) each.add('one');
+    await turn();
+    for (const each of batches) each.add('two');
+    expect(lengths()).toEqual([2, 1]);
+    await turn();
+    expect(lengths()).toEqual([2, 2]);
+  });
+
   it('WriteBatch writes a few large messages before the turn ends', async () => {
     const { send } = batch(false);
     for (let n = 0; n < 3; n++) send('x'.repeat(30 * KIB));

@@ -8,7 +8,7 @@ import type { Transport } from '../transport.js';
 import { newMaskingKey } from './masking-key.js';
 import { SharedFrame, sharedFrame } from './shared-frame.js';
 import { BINARY, headerSizeFor, maskWith, MAX_HEADER_BYTES, putHeader, TEXT, textHeader } from './websocket-frame.js';
-import { endWithTurn } from './write-turn.js';
+import { joinTurn } from './write-turn.js';
 import type { TurnWriter } from './write-turn.js';
 
 /** A message that no other code can change. */
@@ -45,7 +45,7 @@ export class WriteBatch implements TurnWriter {
   #turnMessages = 0;
   /**
    * Whether the previous turn had exactly one message, as in a dialog of requests and answers. The next message then does not wait for
-   * more.
+   * more, unless other sockets write in the same turn, as in a broadcast.
    */
   #isLone = false;
   /** Whether ASCII messages may be written as text, a character for each byte. A stream of another class may ignore the encoding. */
@@ -95,8 +95,8 @@ export class WriteBatch implements TurnWriter {
   add(message: Message | SplitMessage): void {
     const content = contentOf(message);
     if (++this.#turnMessages === 1) {
-      this.#writeMessages = this.#isLone ? 1 : FIRST_WRITE_MESSAGES;
-      endWithTurn(this);
+      const isFirst = joinTurn(this);
+      this.#writeMessages = this.#isLone && isFirst ? 1 : FIRST_WRITE_MESSAGES;
     }
     this.#messages.push(content);
     this.#length += content.length;
