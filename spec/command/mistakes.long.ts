@@ -1,5 +1,6 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo, Server } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -130,7 +131,44 @@ describe('targets that fail', () => {
   });
 });
 
+describe('payloads', () => {
+  it('A file of an editor of Windows may begin with a byte order mark', async () => {
+    const file = join(files, 'bom.json');
+    writeFileSync(file, '\ufeff{"a":1}');
+    expect(await command.run(['call', '--json', url, `@${file}`])).toEqual({ status: 0, out: '{"payload":{"a":1}}\n', err: '' });
+  });
+
+  it('A payload may be the text of the address', async () => {
+    expect(await command.run(['call', '--text', url, url])).toEqual({ status: 0, out: `${url}\n`, err: '' });
+  });
+
+  it('A payload that the codec does not carry is a wrong argument', async () => {
+    const deep = `${'['.repeat(5_000)}${']'.repeat(5_000)}`;
+    const { status, err } = await command.run(['call', url, '-'], deep);
+    expect(status).toBe(2);
+    expect(err).toContain('levels of nesting in payload');
+  });
+
+  it('A check without a row to run has not passed', async () => {
+    const { status, err } = await command.run(['check', '--listen', '--only', '1', '--', process.execPath]);
+    expect(status).toBe(2);
+    expect(err).toContain('rxmux: expected a row to run, got none');
+  });
+});
+
 describe('pipes and signals', () => {
+  it.each(['stdout', 'stderr'] as const)('A full disk below %s ends the command with one line and 6', async (name) => {
+    const full = openSync('/dev/full', 'w');
+    const child = spawn(process.execPath, [command.path, 'call', name === 'stdout' ? url : 'ws://127.0.0.1:1', '1'], {
+      stdio: ['ignore', name === 'stdout' ? full : 'pipe', name === 'stderr' ? full : 'pipe'],
+    });
+    closeSync(full);
+    const said = child.stderr === null ? Promise.resolve('') : text(child.stderr);
+    const [[status], err] = await Promise.all([once(child, 'exit'), said]);
+    expect(status).toBe(6);
+    expect(err).toBe(name === 'stdout' ? 'rxmux: ENOSPC: no space left on device, write\n' : '');
+  });
+
   it('A closed pipe ends the command without a word', async () => {
     const child = command.start('stream', url, '["file","large.bin"]');
     child.stdout?.once('data', () => child.stdout?.destroy());
@@ -142,13 +180,16 @@ describe('pipes and signals', () => {
     expect(sent).toEqual({ status: 0, out: '1\n', err: '' });
   });
 
-  it('Ctrl-C cancels the stream, closes the connection and exits with 130', async () => {
+  it.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const)('%s cancels the stream, closes the connection and exits with %i', async (signal, status) => {
     const { child: tap, url: tapped } = await command.listen('tap', '--port', '0', url);
     const shown = lines(tap.stdout);
     const child = command.start('upload', '--payload', '["check.hold",600000]', tapped, join(files, 'large.bin'));
     await shown.until(/ > open 1 /);
-    child.kill('SIGINT');
-    expect(await once(child, 'exit')).toEqual([130, null]);
+    child.kill(signal);
+    expect(await once(child, 'exit')).toEqual([status, null]);
     await shown.until(/ > reset 1 code=8/);
   });
 });

@@ -141,6 +141,7 @@ describe('record', () => {
     const { text } = recording;
     await dialer.request();
     expect([recording.text, await lines]).toEqual([text, readLines(text)]);
+    expect(readLines(`\ufeff${text.replaceAll('\n', '\r\n')}`)).toEqual(readLines(text));
   });
 
   it('A recording of server counts the connections of all', async () => {

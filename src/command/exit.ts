@@ -11,6 +11,8 @@ export const Exit = {
   CONNECTION: 6,
   /** Ctrl-C, as shells count it. */
   INTERRUPTED: 130,
+  /** SIGTERM, as shells count it. */
+  TERMINATED: 143,
 } as const;
 
 export type ExitStatus = (typeof Exit)[keyof typeof Exit];

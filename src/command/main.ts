@@ -39,11 +39,11 @@ ${Object.entries(COMMANDS)
   .join('\n')}
 `;
 
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  // The reader of a pipe, such as `head`, has read enough.
-  if (error.code === 'EPIPE') process.exit(Exit.OK);
-  throw error;
-});
+for (const output of [process.stdout, process.stderr])
+  output.on('error', (error: NodeJS.ErrnoException) => {
+    // The reader of a pipe, such as `head`, has read enough. Any other failure is one of the system, such as a full disk.
+    process.exit(error.code === 'EPIPE' ? Exit.OK : failed(error));
+  });
 process.exitCode = await main(process.argv.slice(2));
 
 async function main([name, ...args]: readonly string[]): Promise<ExitStatus> {

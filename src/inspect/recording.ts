@@ -47,6 +47,9 @@ export function readLine(text: string): Line {
   return { ...value, f: fromJson(value.f) as RecordedFrame | null };
 }
 
+/** Editors of Windows write it at the beginning of a file. */
+const BYTE_ORDER_MARK = /^\ufeff/;
+
 /**
  * Reads the lines of a recording.
  *
@@ -58,7 +61,10 @@ export function readLine(text: string): Line {
  * ```
  */
 export function readLines(text: string): readonly Line[] {
-  return text.split('\n').flatMap((row, index) => (row.trim() === '' ? [] : readLineAt(index + 1, row)));
+  return text
+    .replace(BYTE_ORDER_MARK, '')
+    .split('\n')
+    .flatMap((row, index) => (row.trim() === '' ? [] : readLineAt(index + 1, row)));
 }
 
 function readLineAt(number: number, row: string): Line {

@@ -39,6 +39,7 @@ EXIT STATUS
   2  wrong arguments                  5  a time-out
   3  the remote failed, or reset the  6  no connection, or a lost one
      stream                         130  Ctrl-C, which cancels the stream
+                                    143  SIGTERM, as Ctrl-C
 `;
 
 const OPTIONS = {
@@ -63,13 +64,17 @@ interface CommonValues {
  */
 export function settingsOf(args: readonly string[], most: number, options: ParseArgsConfig['options'] = {}): CallSettings {
   const { positionals, values } = parseArgs({ args: [...args], allowPositionals: true, options: { ...OPTIONS, ...options } });
-  const url = positionals.find(isAddress);
-  const rest = positionals.filter((one) => one !== url);
+  const at = positionals.findIndex(isAddress);
+  const url = positionals[at];
+  const rest = positionals.filter((_, index) => index !== at);
   if (url === undefined) throw new UsageError(`expected an address with ws: or wss:, got ${rest.join(' ') || 'none'}`);
   if (rest.length > most) throw new UsageError(`expected at most ${most} arguments beside the address, got ${rest.length}`);
   const { codec, timeout, header, json } = values as CommonValues;
   return { url, codec, headers: headersOf(header), timeoutMs: numberOf('timeout', timeout), json, rest, own: values };
 }
+
+/** Editors of Windows write it at the beginning of a file. */
+const BYTE_ORDER_MARK = /^\ufeff/;
 
 /** Returns the payload of an argument; `undefined` for none. */
 export async function payloadOf(argument: string | undefined, { own }: CallSettings): Promise<unknown> {
@@ -77,7 +82,7 @@ export async function payloadOf(argument: string | undefined, { own }: CallSetti
   const text = await textOf(argument);
   if (own['text'] === true) return text;
   try {
-    return JSON.parse(text) as unknown;
+    return JSON.parse(text.replace(BYTE_ORDER_MARK, '')) as unknown;
   } catch (error) {
     throw new UsageError(`expected JSON as the payload (--text sends a text as it is): ${(error as Error).message}`);
   }

@@ -4,28 +4,40 @@ import type { Peer } from 'rxmux';
 import { connect } from 'rxmux/node';
 import { codecNamed } from '../codec.js';
 import { hasColours } from '../colours.js';
-import { Exit } from '../exit.js';
+import { Exit, UsageError } from '../exit.js';
 import type { ExitStatus } from '../exit.js';
 import type { CallSettings } from './settings.js';
 
-/** Connects, runs `work`, closes in order, and returns the exit status. It prints an error. Ctrl-C cancels the streams of `work`. */
+/** The signals that end a call, and the exit status of each. */
+const ENDING = [
+  ['SIGINT', Exit.INTERRUPTED],
+  ['SIGTERM', Exit.TERMINATED],
+] as const;
+
+/**
+ * Connects, runs `work`, closes in order, and returns the exit status. It prints an error. Ctrl-C and SIGTERM cancel the streams of `work`.
+ *
+ * @throws UsageError for a payload that the codec does not carry
+ */
 export async function withPeer(settings: CallSettings, work: (peer: Peer) => Promise<void>): Promise<ExitStatus> {
   const { url, headers, timeoutMs } = settings;
   const codec = await codecNamed(settings.codec);
   const peer = connect(url, { codec, headers, connectTimeoutMs: timeoutMs, requestTimeoutMs: timeoutMs });
-  let isInterrupted = false;
-  process.once('SIGINT', () => {
-    isInterrupted = true;
-    void peer.close({ drainMs: 0 }).finally(() => process.exit(Exit.INTERRUPTED));
-  });
+  let interrupted: ExitStatus | null = null;
+  for (const [signal, status] of ENDING)
+    process.once(signal, () => {
+      interrupted = status;
+      void peer.close({ drainMs: 0 }).finally(() => process.exit(status));
+    });
   try {
     await peer.opened;
     await work(peer);
     await peer.close({ drainMs: timeoutMs });
     return Exit.OK;
   } catch (error) {
-    if (isInterrupted) return Exit.INTERRUPTED;
+    if (interrupted !== null) return interrupted;
     void peer.close();
+    if (error instanceof TypeError) throw new UsageError(error.message);
     if (!isMuxError(error)) throw error;
     printError(error, settings);
     return statusOf(error);

@@ -87,7 +87,8 @@ export async function run(args: readonly string[]): Promise<ExitStatus> {
 async function statusOf(options: CheckOptions, report: JsonReport | TextReport): Promise<ExitStatus> {
   try {
     const { results, broken } = await check(options, report);
-    const isReached = results.length === 0 || results.some(({ status }) => status !== 'skipped');
+    if (results.length === 0) throw new UsageError('expected a row to run, got none: these options leave out each row of --only');
+    const isReached = results.some(({ status }) => status !== 'skipped');
     if (!isReached) throw new Mismatch('a row to run', results[0]?.why ?? 'none');
     return broken.length > 0 || results.some(({ status }) => status === 'failed') ? Exit.FAULT : Exit.OK;
   } catch (error) {

@@ -93,5 +93,9 @@ async function opened(file: string): Promise<WriteStream> {
   await once(output, 'open').catch((error: unknown) => {
     throw new UsageError(`expected a file to record to: ${(error as Error).message}`);
   });
+  output.on('error', ({ message }) => {
+    process.stderr.write(`rxmux tap: ${message}\n`);
+    process.exit(Exit.CONNECTION);
+  });
   return output;
 }
