@@ -45,6 +45,16 @@ describe('a bus over NATS', () => {
     expect(subjects.size).toBe(0);
   });
 
+  it('A channel with half a surrogate pair is a token too, and no other one', async () => {
+    const { nc, subjects, published } = connection();
+    const bus = natsBus(nc);
+    const subscriptions = ['\u{1f600}\ud800', '\ud801'].map((channel) => bus.on(channel).subscribe());
+    await bus.send('\ud801', 1);
+    expect([...subjects.keys()]).toEqual(['rxmux.%F0%9F%98%80%d800', 'rxmux.%d801']);
+    expect(published).toEqual(['rxmux.%d801 1']);
+    for (const subscription of subscriptions) subscription.unsubscribe();
+  });
+
   it('A refused subject is an error of its channel, and so is the end of the connection', async () => {
     const { nc, subjects, close } = connection();
     const errors: unknown[] = [];

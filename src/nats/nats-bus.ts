@@ -61,7 +61,8 @@ function listen(nc: NatsConnection, channel: string, subject: string): Observabl
   });
 }
 
-/** A channel as one token of a subject: dots, spaces and wildcards are percent-encoded. */
+/** A channel as one token of a subject: dots, spaces, wildcards and halves of surrogate pairs are percent-encoded. */
 function tokenOf(channel: string): string {
-  return encodeURIComponent(channel).replace(/[.*]/g, (letter) => `%${letter.charCodeAt(0).toString(16)}`);
+  const encoded = channel.replace(/\P{Surrogate}+/gu, (text) => encodeURIComponent(text));
+  return encoded.replace(/[.*]|\p{Surrogate}/gu, (letter) => `%${letter.charCodeAt(0).toString(16)}`);
 }

@@ -16,9 +16,9 @@ export function cursorBy(seq: number, id: string): string {
   return `${seq}:${fingerprint(id)}`;
 }
 
-/** The sequence in a cursor; NaN for another text. */
+/** The sequence in a cursor; NaN for any other value. */
 export function sequenceOf(cursor: unknown): number {
-  return Number(/^(\d{1,15}):[a-z0-9]+$/.exec(String(cursor))?.[1]);
+  return typeof cursor === 'string' ? Number(/^(\d{1,15}):[a-z0-9]+$/.exec(cursor)?.[1]) : NaN;
 }
 
 /** A short name for a text: FNV-1a of 32 bits. */

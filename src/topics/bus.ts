@@ -1,6 +1,8 @@
-import { Subject } from 'rxjs';
-import type { Observable } from 'rxjs';
+import { Observable, Subject } from 'rxjs';
+import type { Subscriber, TeardownLogic } from 'rxjs';
+import { optionError } from '../wire/check.js';
 import { getOrMake } from '../wire/get-or-make.js';
+import { InOrder } from './in-order.js';
 
 /**
  * Carries values to all servers: without history, each at most once. A server that is not connected to the broker misses them.
@@ -24,11 +26,37 @@ export interface Bus {
  */
 export function memoryBus(): Bus {
   const channels = new Map<string, Subject<unknown>>();
+  const values = new InOrder<readonly [channel: string, value: unknown]>(([channel, value]) => {
+    channels.get(channel)?.next(value);
+  });
+  const listen = (channel: string, subscriber: Subscriber<unknown>): TeardownLogic => {
+    const values$ = getOrMake(channels, channel, () => new Subject());
+    const listening = values$.subscribe(subscriber);
+    return () => {
+      listening.unsubscribe();
+      if (!values$.observed) channels.delete(channel);
+    };
+  };
   return {
-    on: <T>(channel: string) => getOrMake(channels, channel, () => new Subject()) as Observable<unknown> as Observable<T>,
+    on: <T>(channel: string) => new Observable((subscriber) => listen(channel, subscriber)) as Observable<T>,
     send: (channel, value) => {
-      channels.get(channel)?.next(value);
+      values.send([channel, value]);
       return Promise.resolve();
     },
   };
+}
+
+/** @throws TypeError unless `bus` is a bus */
+export function checkBus(caller: string, bus: unknown): void {
+  if (typeof bus !== 'object' || bus === null || !('on' in bus && 'send' in bus)) throw optionError(caller, 'a Bus', bus);
+}
+
+/**
+ * Returns `name`, the name of a user, a room or a member.
+ *
+ * @throws TypeError unless it is a text that is not empty
+ */
+export function checkName(caller: string, what: string, name: unknown): string {
+  if (typeof name === 'string' && name !== '') return name;
+  throw optionError(caller, `a text for ${what}`, name);
 }

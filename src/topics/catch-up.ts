@@ -2,6 +2,7 @@ import { Observable } from 'rxjs';
 import type { Subscriber } from 'rxjs';
 import type { Pull } from '../peer/stream/stream-iterator.js';
 import { checkObject } from '../wire/check.js';
+import { Fifo } from '../wire/fifo.js';
 import type { Log, TopicItem } from './log.js';
 import { beginningAt } from './beginning.js';
 import { LogReader } from './log-reader.js';
@@ -104,21 +105,43 @@ export class Following<R> extends Observable<R> implements Followed<R> {
   }
 
   [Symbol.asyncIterator](): AsyncIterator<R, undefined> {
-    const reader = this.#read();
-    const end: IteratorReturnResult<undefined> = { done: true, value: undefined };
-    let endPull: (result: typeof end) => void = () => undefined;
-    return {
-      next: () =>
-        new Promise((resolve, reject) => {
-          endPull = resolve;
-          reader.pull({ resolve, reject });
-        }),
-      return: () => {
-        reader.stop();
-        endPull(end);
-        return Promise.resolve(end);
-      },
-    };
+    return new ReaderIterator(this.#read());
+  }
+}
+
+/** Pulls an item for each `next()`. Calls that do not await each other wait in line, as for an async generator. */
+class ReaderIterator<R> implements AsyncIterator<R, undefined> {
+  readonly #takers = new Fifo<Pull<R>>();
+
+  constructor(private readonly reader: Reader<R>) {}
+
+  next(): Promise<IteratorResult<R, undefined>> {
+    return new Promise((resolve, reject) => {
+      this.#takers.push({ resolve, reject });
+      if (this.#takers.length === 1) this.reader.pull(this.#taker);
+    });
+  }
+
+  return(): Promise<IteratorReturnResult<undefined>> {
+    const end = { done: true, value: undefined } as const;
+    this.reader.stop();
+    for (let taker = this.#takers.shift(); taker !== undefined; taker = this.#takers.shift()) taker.resolve(end);
+    return Promise.resolve(end);
+  }
+
+  readonly #taker: Pull<R> = {
+    resolve: (result) => {
+      this.#takers.shift()?.resolve(result);
+      this.#pullOn();
+    },
+    reject: (error) => {
+      this.#takers.shift()?.reject(error);
+      this.#pullOn();
+    },
+  };
+
+  #pullOn(): void {
+    if (this.#takers.length > 0) this.reader.pull(this.#taker);
   }
 }
 

@@ -3,7 +3,7 @@ export function newEpoch(): string {
   return Math.random().toString(36).slice(2, 10);
 }
 
-/** The number in a cursor such as `k3f:12`; NaN for another text. */
-export function numberOf(cursor: string): number {
-  return Number(/^[a-z0-9]+:(\d+)$/.exec(String(cursor))?.[1]);
+/** The number in a cursor such as `k3f:12`; NaN for any other value. */
+export function numberOf(cursor: unknown): number {
+  return typeof cursor === 'string' ? Number(/^[a-z0-9]+:(\d+)$/.exec(cursor)?.[1]) : NaN;
 }

@@ -1,9 +1,9 @@
 import { Subject } from 'rxjs';
 import { checkValue } from '../peer/stream/check-value.js';
 import { checkNumber } from '../wire/check.js';
-import { Fifo } from '../wire/fifo.js';
 import { CursorLost } from './cursor-lost.js';
 import { newEpoch, numberOf } from './epoch.js';
+import { InOrder } from './in-order.js';
 import type { Log, Message, PublishOptions } from './log.js';
 
 /** How much a log in memory keeps. */
@@ -37,9 +37,9 @@ class MemoryLog<T> implements Log<T, string> {
   readonly #entries: Entry<T>[] = [];
   readonly #cursors = new Map<string, string>();
   readonly #live$ = new Subject<Message<T, string>>();
-  /** Messages that `live$` has not emitted yet: a subscriber may publish while it receives one. */
-  readonly #unsent = new Fifo<Entry<T>>();
-  #isSending = false;
+  readonly #messages = new InOrder<Entry<T>>((entry) => {
+    this.#live$.next(entry);
+  });
   readonly live$ = this.#live$.asObservable();
   /** The number of all messages so far. */
   #published = 0;
@@ -56,9 +56,9 @@ class MemoryLog<T> implements Log<T, string> {
 
   history(cursor: string | null): readonly Message<T, string>[] {
     if (cursor === null) return [...this.#entries];
-    const [epoch] = String(cursor).split(':');
     const missing = this.#published - numberOf(cursor);
-    if (epoch !== this.#epoch || !(missing >= 0 && missing <= this.#entries.length)) throw new CursorLost(this.#cursor());
+    const isKept = missing >= 0 && missing <= this.#entries.length && cursor.startsWith(`${this.#epoch}:`);
+    if (!isKept) throw new CursorLost(this.#cursor());
     return missing === 0 ? [] : this.#entries.slice(-missing);
   }
 
@@ -76,15 +76,8 @@ class MemoryLog<T> implements Log<T, string> {
     this.#entries.push(entry);
     if (key !== undefined) this.#cursors.set(key, entry.cursor);
     if (this.#entries.length > this.keep) this.#trim();
-    this.#unsent.push(entry);
-    if (!this.#isSending) this.#send();
+    this.#messages.send(entry);
     return entry.cursor;
-  }
-
-  #send(): void {
-    this.#isSending = true;
-    for (let entry = this.#unsent.shift(); entry !== undefined; entry = this.#unsent.shift()) this.#live$.next(entry);
-    this.#isSending = false;
   }
 
   #trim(): void {

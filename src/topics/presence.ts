@@ -2,10 +2,12 @@ import { distinctUntilChanged, filter, interval, map, merge, Observable, share, 
 import type { Subscriber } from 'rxjs';
 import { log } from '../logger.js';
 import type { Peer } from '../peer/peer.js';
-import { checkNumber } from '../wire/check.js';
+import { checkPeer } from '../peer/check-peer.js';
+import { checkNumber, checkObject } from '../wire/check.js';
+import { checkBus, checkName } from './bus.js';
 import type { Bus } from './bus.js';
 import { newEpoch } from './epoch.js';
-import { Roster } from './roster.js';
+import { isMembership, Roster } from './roster.js';
 import type { Membership } from './roster.js';
 import { closed } from './users.js';
 
@@ -32,7 +34,8 @@ export interface Presence {
  *
  * Every server holds all members of the channel in memory.
  *
- * @throws TypeError unless `leaseMs` is a number of at least 6
+ * @throws TypeError for a bus that is none, and unless `leaseMs` is a number of at least 6; `join` for a room or a member that is empty or
+ *   no text, and for a peer that is none
  *
  * @example
  * ```ts
@@ -41,7 +44,9 @@ export interface Presence {
  * present.members$('lobby').subscribe(({ size }) => console.log(`${size} in the lobby`));
  * ```
  */
-export function presence(bus: Bus, { leaseMs = 10_000, channel = 'presence' }: PresenceOptions = {}): Presence {
+export function presence(bus: Bus, options: PresenceOptions = {}): Presence {
+  checkBus('presence', bus);
+  const { leaseMs = 10_000, channel = 'presence' } = checkObject('options', options);
   return new BusPresence(bus, channel, checkNumber('leaseMs', leaseMs, LEASE_TICKS));
 }
 
@@ -91,7 +96,8 @@ class BusPresence implements Presence {
   }
 
   join(room: string, member: string, peer: Peer): Subscription {
-    const membership: Membership = [room, member];
+    const membership: Membership = [checkName('join', 'a room', room), checkName('join', 'a member', member)];
+    checkPeer('join', peer, 'status$');
     const running = this.#running$.subscribe({ error: (error: unknown) => log('error', 'presence has lost its bus', error) });
     this.#enter(membership);
     // The last membership to end stops the reports, so this one leaves before it stops `running`.
@@ -120,9 +126,10 @@ class BusPresence implements Presence {
   }
 
   #run(subscriber: Subscriber<never>, leaseMs: number): () => void {
-    const running = this.bus.on<Report>(this.channel).subscribe({
+    const running = this.bus.on(this.channel).subscribe({
       next: (report) => {
-        this.#receive(report);
+        if (isReport(report)) this.#receive(report);
+        else log('warn', `a value of the channel '${this.channel}' is no report of presence, and is dropped`);
       },
       error: (error: unknown) => {
         subscriber.error(error);
@@ -227,6 +234,13 @@ class BusPresence implements Presence {
       log('debug', 'a report of presence was not sent', error);
     });
   }
+}
+
+/** Whether a value of the bus is a report: another program may publish there too. */
+function isReport(value: unknown): value is Report {
+  const { from, version, joined, left, all = [] } = Object(value) as { readonly [Key in keyof Report]?: unknown };
+  if (typeof from !== 'string' || typeof version !== 'number' || !Array.isArray(all)) return false;
+  return [joined, left, ...(all as unknown[])].every((membership) => membership === undefined || isMembership(membership));
 }
 
 function keyOf([room, member]: Membership): string {

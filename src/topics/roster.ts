@@ -3,6 +3,11 @@ import { getOrMake } from '../wire/get-or-make.js';
 /** A member of a room. */
 export type Membership = readonly [room: string, member: string];
 
+/** Whether a value of the bus is a membership. */
+export function isMembership(value: unknown): value is Membership {
+  return Array.isArray(value) && value.length === 2 && value.every((name) => typeof name === 'string');
+}
+
 /** Counts the holders of each membership: a member may have joined by several connections. */
 export class Roster {
   readonly #rooms = new Map<string, Map<string, number>>();

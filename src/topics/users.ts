@@ -1,8 +1,11 @@
 import { filter, takeUntil } from 'rxjs';
 import type { Observable, Subscription } from 'rxjs';
 import { log } from '../logger.js';
+import { checkPeer } from '../peer/check-peer.js';
 import { notifyOrWarn } from '../peer/notify-or-warn.js';
 import type { Peer } from '../peer/peer.js';
+import { guard } from '../rx/guard.js';
+import { checkBus, checkName } from './bus.js';
 import type { Bus } from './bus.js';
 
 /** All connections of one user, on any server. */
@@ -25,6 +28,8 @@ export interface Users {
 /**
  * Finds users by their id on any server, over a bus: at most once. A server hears only of its own users.
  *
+ * @throws TypeError for a bus that is none; `add` and `toUser` for an id that is empty or no text, and `add` for a peer that is none
+ *
  * @example
  * ```ts
  * const users = usersOf(natsBus(nc));
@@ -33,22 +38,34 @@ export interface Users {
  * ```
  */
 export function usersOf(bus: Bus): Users {
-  const channelOf = (id: string): string => `user:${id}`;
+  checkBus('usersOf', bus);
   return {
-    add: (id, peer) =>
-      bus
-        .on(channelOf(id))
+    add(id, peer) {
+      const channel = channelOf('add', id);
+      checkPeer('add', peer, 'status$');
+      return bus
+        .on(channel)
         .pipe(takeUntil(closed(peer)))
         .subscribe({
           next: (payload) => {
-            notifyOrWarn(peer, payload);
+            // A payload that the codec refuses must not end the process.
+            guard(`notifying ${peer.toString()}`, () => notifyOrWarn(peer, payload));
           },
           error: (error: unknown) => {
             log('error', `${peer.toString()} is no longer reached as a user`, error);
           },
-        }),
-    toUser: (id) => ({ notify: (payload) => bus.send(channelOf(id), payload) }),
+        });
+    },
+    toUser(id) {
+      const channel = channelOf('toUser', id);
+      return { notify: (payload) => bus.send(channel, payload) };
+    },
   };
+}
+
+/** @throws TypeError for an id that is no text: people without an id would all be one user */
+function channelOf(caller: string, id: unknown): string {
+  return `user:${checkName(caller, 'the id of a user', id)}`;
 }
 
 /** Emits once a peer has closed for good. */

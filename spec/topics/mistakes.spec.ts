@@ -1,0 +1,123 @@
+import { describe, expect, it } from '@jest/globals';
+import { firstValueFrom } from 'rxjs';
+import { sequenceOf } from '../../src/nats/nats-cursor.js';
+import type { Peer } from '../../src/index.js';
+import { createPair } from '../../src/testing.js';
+import { catchUp, CursorLost, memoryBus, memoryLog, presence, room, usersOf } from '../../src/topics.js';
+import type { Bus } from '../../src/topics.js';
+import { collectLogs } from '../support/peer/logs.js';
+
+const logs = collectLogs();
+
+describe('values of strangers', () => {
+  it.each([
+    null,
+    7,
+    'on',
+    {},
+    { from: 'x' },
+    { from: 'x', version: 1, all: 5 },
+    { from: 'x', version: 1, all: [[1]] },
+    { from: 'x', version: 1, left: 'a' },
+  ])('Presence drops %j of another program, and goes on', async (value) => {
+    const bus = memoryBus();
+    const { acceptor } = createPair();
+    const present = presence(bus);
+    const joined = present.join('lobby', 'ann', acceptor);
+    await bus.send('presence', value);
+    expect(logs.warnings).toEqual(["rxmux: a value of the channel 'presence' is no report of presence, and is dropped"]);
+    expect(await firstValueFrom(present.members$('lobby'))).toEqual(new Set(['ann']));
+    joined.unsubscribe();
+  });
+
+  it.each<unknown>([{ toString: 1, valueOf: 1 }, ['k3f:0'], 7, true, '', 'k3f', ':', '__proto__'])(
+    'A log calls the cursor %j lost',
+    async (since) => {
+      for (const log of [memoryLog<string>(), room<string>(memoryBus(), 'typing')])
+        await expect(firstValueFrom(catchUp(log, since as string))).rejects.toThrow(CursorLost);
+      expect(sequenceOf(since)).toBeNaN();
+    },
+  );
+});
+
+describe('values of this program', () => {
+  it('A payload that the codec refuses reaches no connection, and leaves the server running', async () => {
+    const users = usersOf(memoryBus());
+    const { dialer, acceptor } = createPair();
+    const received: unknown[] = [];
+    dialer.onStream((payload) => void received.push(payload));
+    users.add('ann', acceptor);
+    await users.toUser('ann').notify(1n);
+    await users.toUser('ann').notify('hello');
+    await acceptor.ping();
+    expect(received).toEqual(['hello']);
+    expect(logs.errors).toEqual([expect.stringMatching(/^rxmux: Peer .* was not notified$/)]);
+  });
+
+  it('A bus and a room keep the order of values that a receiver of one sends', async () => {
+    const bus = memoryBus();
+    const heard: string[] = [];
+    const typing = room<string>(bus, 'typing');
+    const first = catchUp(typing, null).subscribe(({ value }) => {
+      if (value === 'a') void typing.publish('b');
+    });
+    const second = catchUp(typing, null).subscribe(({ value = '' }) => heard.push(value));
+    await typing.publish('a');
+    expect(heard).toEqual(['', 'a', 'b']);
+    first.unsubscribe();
+    second.unsubscribe();
+  });
+
+  it('A bus lets a channel go once it has no listener', async () => {
+    const bus = memoryBus();
+    const heard: unknown[] = [];
+    const values$ = bus.on('news');
+    values$.subscribe().unsubscribe();
+    const listening = values$.subscribe((value) => heard.push(value));
+    const other = bus.on('news').subscribe((value) => heard.push(value));
+    await bus.send('news', 1);
+    listening.unsubscribe();
+    await bus.send('news', 2);
+    other.unsubscribe();
+    await bus.send('news', 3);
+    expect(heard).toEqual([1, 1, 2]);
+  });
+
+  it('Items that are asked for without waiting come in order, and end with the iterator', async () => {
+    const log = memoryLog<number>();
+    const items = catchUp(log, null)[Symbol.asyncIterator]();
+    const asked = [items.next(), items.next(), items.next(), items.next()];
+    await log.publish(1);
+    await log.publish(2);
+    await Promise.all(asked.slice(0, 3));
+    await items.return?.();
+    const results = await Promise.all(asked);
+    expect(results.map(({ done, value }) => [done, value?.value])).toEqual([
+      [false, undefined],
+      [false, 1],
+      [false, 2],
+      [true, undefined],
+    ]);
+  });
+});
+
+describe('arguments', () => {
+  const { acceptor } = createPair();
+  const users = usersOf(memoryBus());
+  const present = presence(memoryBus());
+
+  it.each([
+    ['users of no bus', () => usersOf(undefined as unknown as Bus), 'usersOf: expected a Bus, got undefined'],
+    ['users of half a bus', () => usersOf({ on: () => undefined } as unknown as Bus), 'usersOf: expected a Bus, got an object'],
+    ['presence on no bus', () => presence(null as unknown as Bus), 'presence: expected a Bus, got null'],
+    ['options that are none', () => presence(memoryBus(), null as never), 'options: expected an object, got null'],
+    ['a user without an id', () => users.add(undefined as never, acceptor), 'add: expected a text for the id of a user, got undefined'],
+    ['a user with an empty id', () => users.toUser(''), "toUser: expected a text for the id of a user, got ''"],
+    ['a user that is no peer', () => users.add('ann', {} as Peer), 'add: expected a Peer, got an object'],
+    ['a room without a name', () => present.join(undefined as never, 'ann', acceptor), 'join: expected a text for a room, got undefined'],
+    ['a member without a name', () => present.join('lobby', 7 as never, acceptor), 'join: expected a text for a member, got 7'],
+    ['a member that is no peer', () => present.join('lobby', 'ann', 'ann' as never), "join: expected a Peer, got 'ann'"],
+  ])('Topics refuse %s', (_, act, says) => {
+    expect(act).toThrow(new TypeError(says));
+  });
+});
