@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { context, propagation, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { context, createNoopMeter, propagation, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import { CompositePropagator, W3CBaggagePropagator, W3CTraceContextPropagator } from '@opentelemetry/core';
 import { AggregationTemporality, InMemoryMetricExporter, MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
@@ -203,6 +203,40 @@ describe('instrument', () => {
     expect((await measured('rxmux.queue.size')).map(({ value }) => value)).toEqual([0]);
     expect(await measured('rxmux.round_trip.duration')).toHaveLength(1);
     link.cut();
+  });
+
+  it('Two instrumentations of one meter measure what waits at the peers of both', async () => {
+    const pairs = [createPair(), createPair(), createPair()] as const;
+    for (const { link } of pairs) link.stall('acceptor');
+    for (const [nth, { dialer }] of pairs.entries()) {
+      dialer.notify('x'.repeat(100 * (nth + 1)));
+      instrument(dialer, { tracerProvider, meterProvider, attributes: nth < 2 ? { site: 'a' } : { site: 'b' } });
+    }
+    instrument(pairs[0].dialer, { tracerProvider, meterProvider, attributes: { site: 'a' } });
+    const [one, two, three] = pairs.map(({ dialer }) => dialer.bufferedAmount) as [number, number, number];
+    const waiting = (await measured('rxmux.queue.size')).map(({ attributes, value }) => [attributes['site'], value]);
+    expect(waiting).toEqual([
+      ['a', one + two],
+      ['b', three],
+    ]);
+    for (const { link } of pairs) link.cut();
+  });
+
+  it('A meter asks for what waits as long as an instrumentation has not ended', async () => {
+    const asked = new Set<unknown>();
+    const meter = createNoopMeter();
+    jest.spyOn(meter, 'createObservableUpDownCounter').mockReturnValue({
+      addCallback: (callback) => void asked.add(callback),
+      removeCallback: (callback) => void asked.delete(callback),
+    });
+    const { dialer, acceptor, link } = createPair();
+    const [stop] = [dialer, acceptor].map((peer) => instrument(peer, { tracerProvider, meterProvider: { getMeter: () => meter } }));
+    expect(asked.size).toBe(1);
+    stop?.();
+    expect(asked.size).toBe(1);
+    link.cut();
+    await acceptor.closed;
+    expect(asked.size).toBe(0);
   });
 
   it('The peers of a server are traced until the instrumentation ends', async () => {

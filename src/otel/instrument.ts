@@ -1,4 +1,5 @@
-import { Subscription } from 'rxjs';
+import { finalize, mergeMap } from 'rxjs';
+import type { Observable } from 'rxjs';
 import type { Remove } from '../peer/base/hooks.js';
 import { Peer } from '../peer/peer.js';
 import { peersOf } from '../peer/peers-source.js';
@@ -13,9 +14,10 @@ import { SpanTracer } from './span-tracer.js';
  * server span at the other side. Names follow the semantic conventions 1.45. The context travels in the headers of the open. A
  * handler runs within the context of its span.
  *
- * A peer has one instrumentation: another one replaces it for later streams. Hellos have no span.
+ * A peer has one instrumentation: another one replaces it for later streams. Hellos have no span. It ends with its peer, or with the last
+ * peer of a closed server.
  *
- * @returns a function that ends it; spans of open streams end with their streams
+ * @returns a function that ends it earlier; spans of open streams end with their streams
  * @throws TypeError for a bad option, and unless `source` is a peer or a server
  *
  * @example
@@ -26,27 +28,31 @@ import { SpanTracer } from './span-tracer.js';
  * ```
  */
 export function instrument(source: Peer | PeersSource, options: InstrumentOptions = {}): Remove {
+  const peers$ = peersOf('instrument', source);
   const instruments = new Instruments(checkObject('options', options));
-  const instrumented = new Subscription();
-  instrumented.add(
-    peersOf('instrument', source).subscribe((peer) => {
-      instrumented.add(attach(peer, instruments));
-    }),
-  );
+  const instrumented = peers$
+    .pipe(
+      mergeMap((peer) => attached(peer, instruments)),
+      finalize(() => {
+        instruments.close();
+      }),
+    )
+    .subscribe();
   return () => {
     instrumented.unsubscribe();
   };
 }
 
-function attach(peer: Peer, instruments: Instruments): Subscription {
+/** Instruments a peer until it ends. */
+function attached(peer: Peer, instruments: Instruments): Observable<never> {
   const core = Peer.core(peer);
   if (core === null) throw new TypeError('instrument: expected a Peer of this copy of rxmux, got one of another copy');
   const tracer = new SpanTracer(instruments, core.options.label);
   core.tracer = tracer;
-  const watching = instruments.watch(peer);
-  watching.add(() => {
-    tracer.close();
-    if (core.tracer === tracer) core.tracer = null;
-  });
-  return watching;
+  return instruments.watch(peer).pipe(
+    finalize(() => {
+      tracer.close();
+      if (core.tracer === tracer) core.tracer = null;
+    }),
+  );
 }

@@ -1,9 +1,11 @@
 import { metrics, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import type { Attributes, Context, MeterProvider, Span, TracerProvider } from '@opentelemetry/api';
-import type { Subscription } from 'rxjs';
+import { defer, finalize, ignoreElements, tap } from 'rxjs';
+import type { Observable } from 'rxjs';
 import type { CloseCause } from '../session/base/close-cause.js';
 import type { Peer } from '../peer/peer.js';
 import { VERSION } from '../version.js';
+import { queueSizesOf } from './queue-sizes.js';
 import { statusOf } from './status.js';
 import type { SpanSide } from './status.js';
 
@@ -51,6 +53,8 @@ export class Instruments {
   readonly #resets;
   readonly #roundTrips;
   readonly #peers = new Set<Peer>();
+  /** Ends the measurement of what waits. The meter would otherwise call it for as long as the process runs. */
+  readonly close: () => void;
 
   constructor(private readonly options: InstrumentOptions) {
     this.#methods = options.methods === undefined ? null : new Set(options.methods);
@@ -63,21 +67,22 @@ export class Instruments {
     this.#open = meter.createUpDownCounter('rxmux.streams.open', { unit: '{stream}' });
     this.#resets = meter.createCounter('rxmux.streams.reset', { unit: '{stream}' });
     this.#roundTrips = meter.createHistogram('rxmux.round_trip.duration', SECONDS);
-    meter.createObservableUpDownCounter('rxmux.queue.size', { unit: 'By' }).addCallback((result) => {
-      let bytes = 0;
-      for (const peer of this.#peers) bytes += peer.bufferedAmount;
-      result.observe(bytes, options.attributes);
-    });
+    this.close = queueSizesOf(meter).add({ peers: this.#peers, attributes: options.attributes });
   }
 
-  /** Measures the queue and the round trips of a peer, until the returned subscription ends, or the peer. */
-  watch(peer: Peer): Subscription {
-    this.#peers.add(peer);
-    const watching = peer.rtt$.subscribe((ms) => {
-      this.#roundTrips.record(ms / 1000, this.options.attributes);
+  /** Measures the queue and the round trips of a peer, until the peer ends. Emits nothing. */
+  watch(peer: Peer): Observable<never> {
+    const { attributes } = this.options;
+    return defer(() => {
+      this.#peers.add(peer);
+      return peer.rtt$.pipe(
+        tap((ms) => {
+          this.#roundTrips.record(ms / 1000, attributes);
+        }),
+        ignoreElements(),
+        finalize(() => this.#peers.delete(peer)),
+      );
     });
-    watching.add(() => this.#peers.delete(peer));
-    return watching;
   }
 
   /** Begins the span of a stream. `label` names the stream, and may be empty. */
