@@ -77,6 +77,17 @@ describe('A shared payload', () => {
     expect(got).toEqual([{ n: 1 }, { n: 1 }]);
   });
 
+  it.each(['json', 'msgpack'] as const)('A payload, headers and trailers may hold a shared payload under %s', async (name) => {
+    const { dialer, acceptor } = createPair({ codec: shippedCodec(name) });
+    const price = new SharedPayload({ cents: 5 });
+    acceptor.onStream((payload, stream) => stream.reply([payload, stream.headers, price], { trailers: { price } }));
+    const stream = dialer.open({ price }, { headers: { price }, end: true });
+    const answer = settled(firstValueFrom(stream));
+    await time.advance();
+    const held = { price: { cents: 5 } };
+    expect([await answer, stream.trailers]).toEqual([{ value: [held, held, { cents: 5 }] }, held]);
+  });
+
   it('Each codec encodes a shared payload for itself', () => {
     const at = new Date(0);
     const shared = new SharedPayload({ at });

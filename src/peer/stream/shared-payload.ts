@@ -35,6 +35,11 @@ export class SharedPayload<T = unknown> {
     this.#encoded.set(codec, encoded);
     return encoded;
   }
+
+  /** Returns the value, so that a payload or headers may hold a shared payload. Each codec then encodes it anew. */
+  toJSON(): T {
+    return this.value;
+  }
 }
 
 /** Encodes a payload, or returns the encoded form of a shared one. */
