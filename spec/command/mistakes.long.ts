@@ -164,8 +164,8 @@ describe('pipes and signals', () => {
     });
     closeSync(full);
     const said = child.stderr === null ? Promise.resolve('') : text(child.stderr);
-    const [[status], err] = await Promise.all([once(child, 'exit'), said]);
-    expect(status).toBe(6);
+    const [exited, err] = await Promise.all([once(child, 'exit'), said]);
+    expect(exited).toEqual([6, null]);
     expect(err).toBe(name === 'stdout' ? 'rxmux: ENOSPC: no space left on device, write\n' : '');
   });
 

@@ -4,12 +4,12 @@ import { DEFAULT_HELLO_LIMITS, resolveHelloLimits } from '../peer/answers/hello-
 import type { HelloLimits } from '../peer/answers/hello-limits.js';
 import { HELLO_TIMEOUT_MS } from '../peer/dial/hello.js';
 import type { StreamHandler } from '../peer/base/hooks.js';
-import { resolveOptions } from '../peer/base/options.js';
+import { PEER_OPTIONS, resolveOptions } from '../peer/base/options.js';
 import type { PeerOptions } from '../peer/base/options.js';
 import type { Peer } from '../peer/peer.js';
-import { checkFunction, checkNumber } from '../wire/check.js';
+import { checkFunction, checkNumber, checkObject } from '../wire/check.js';
 import type { Given } from '../wire/check.js';
-import { readOptions } from '../wire/options.js';
+import { readOptions, refuseUnknown } from '../wire/options.js';
 import type { Options } from '../wire/options.js';
 import { readTrustProxy, trustsNone } from './client-address.js';
 import type { TrustProxy, TrustsHop } from './client-address.js';
@@ -111,9 +111,11 @@ export const UPGRADE_OPTIONS: Options<Omit<UpgradeOptions, keyof PeerOptions>, U
 /**
  * Checks the options of one accepted peer, and of its upgrade if there is one, and fills in defaults.
  *
+ * @param others declare options that the caller has read
  * @throws CodecNotRegistered; TypeError naming the option
  */
-export function resolveAccept(options: UpgradeOptions): ResolvedUpgrade {
+export function resolveAccept(options: UpgradeOptions, ...others: readonly object[]): ResolvedUpgrade {
+  refuseUnknown('options', checkObject('options', options), ...others, UPGRADE_OPTIONS, PEER_OPTIONS);
   const peer = resolveOptions(options, false);
   const { handler = peer.onStream, onHello, helloTimeoutMs, helloLimits, ...ofUpgrades } = readOptions(UPGRADE_OPTIONS, options);
   const hello = onHello === undefined ? null : { handler: onHello, timeoutMs: helloTimeoutMs, limits: helloLimits };

@@ -1,13 +1,14 @@
 import type { Agent, OutgoingHttpHeaders } from 'node:http';
 import type { ConnectionOptions } from 'node:tls';
-import { connectOver } from '../peer/connect.js';
+import { PEER_OPTIONS } from '../peer/base/options.js';
+import { CONNECT_OPTIONS, connectOver } from '../peer/connect.js';
 import type { ConnectOptions } from '../peer/dial/connect-options.js';
 import type { ConnectUrl } from '../peer/dial/dial-plan.js';
 import type { Peer } from '../peer/peer.js';
 import { dialWs, transportOf } from '../transport/ws/ws.js';
 import { checkObject } from '../wire/check.js';
 import { resolveLimits } from '../wire/limits.js';
-import { readOptions } from '../wire/options.js';
+import { readOptions, refuseUnknown } from '../wire/options.js';
 import type { Options } from '../wire/options.js';
 
 /** Options of `connect` of Node. If the option `socket` makes the socket, `headers`, `agent` and `tls` have no effect. */
@@ -41,7 +42,7 @@ export const NODE_CONNECT_OPTIONS: Options<Omit<NodeConnectOptions, keyof Connec
  * ```
  */
 export function connect(url: ConnectUrl, options: NodeConnectOptions = {}): Peer {
-  checkObject('options', options);
+  refuseUnknown('options', checkObject('options', options), NODE_CONNECT_OPTIONS, CONNECT_OPTIONS, PEER_OPTIONS);
   const { socket } = options;
   const { headers, agent, tls } = readOptions(NODE_CONNECT_OPTIONS, options);
   const maxPayload = resolveLimits(options.limits).maxMessageBytes;

@@ -20,7 +20,7 @@ import type { HttpHost } from './http-host.js';
 import { listening } from './listening.js';
 import type { MuxServer, Refusal, ServeOptions, ServerNotifyOptions } from './mux-server.js';
 import { notifyAll } from './notify-all.js';
-import { readListenOptions } from './listen-options.js';
+import { LISTEN_OPTIONS, readListenOptions } from './listen-options.js';
 import type { ListenOptions } from './listen-options.js';
 import { pathOf, RefusalLog } from './refusal.js';
 import { NO_LOAD, nearLimits, sumOf } from './server-stats.js';
@@ -90,7 +90,7 @@ class NodeMuxServer implements MuxServer {
     this.#listenOptions = readListenOptions(checkObject('options', options));
     const { server, tls, path, port, host, totalLimits = new Totals() } = this.#listenOptions;
     this.#totals = totalLimits;
-    this.#resolved = resolveAccept({ ...options, totalLimits });
+    this.#resolved = resolveAccept({ ...options, totalLimits }, LISTEN_OPTIONS);
     this.#policy = policyOf(this.#resolved, new RefusalLog());
     this.closed = new Promise((resolve) => {
       this.#end = resolve;

@@ -1,5 +1,6 @@
 import type { Attributes, Meter, ObservableResult } from '@opentelemetry/api';
 import type { Peer } from '../peer/peer.js';
+import { getOrMake } from '../wire/get-or-make.js';
 
 /** The peers of one instrumentation. */
 export interface Queues {
@@ -53,7 +54,5 @@ const known = new WeakMap<Meter, QueueSizes>();
 
 /** Returns the measurement of what waits, one for each meter. */
 export function queueSizesOf(meter: Meter): QueueSizes {
-  const sizes = known.get(meter) ?? new QueueSizes(meter);
-  known.set(meter, sizes);
-  return sizes;
+  return getOrMake(known, meter, () => new QueueSizes(meter));
 }

@@ -1,8 +1,9 @@
 import type { SocketLike } from '../transport/socket-like.js';
 import { W3cTransport } from '../transport/w3c.js';
 import { checkObject } from '../wire/check.js';
+import { refuseUnknown } from '../wire/options.js';
 import type { StreamHandler } from './base/hooks.js';
-import { resolveOptions } from './base/options.js';
+import { PEER_OPTIONS, resolveOptions } from './base/options.js';
 import type { PeerOptions } from './base/options.js';
 import { PeerCore } from './core/peer-core.js';
 import type { SocketSource } from './core/socket-source.js';
@@ -21,9 +22,12 @@ export interface PeerParts {
   readonly handler: StreamHandler | undefined;
 }
 
+/** Names {@link NewPeerOptions} beyond {@link PeerOptions}. */
+const OWN_OPTIONS: Readonly<Record<Exclude<keyof NewPeerOptions, keyof PeerOptions>, true>> = { isDialer: true };
+
 /** Returns the parts of a peer over one socket of the user's. */
 export function overSocket(socket: SocketLike, options: NewPeerOptions): PeerParts {
-  checkObject('options', options);
+  refuseUnknown('options', checkObject('options', options), PEER_OPTIONS, OWN_OPTIONS);
   const core = new PeerCore(resolveOptions(options, options.isDialer));
   return { core, source: new GivenSocket(core, new W3cTransport(socket)), handler: options.onStream };
 }

@@ -38,7 +38,7 @@ export function memoryBus(): Bus {
     };
   };
   return {
-    on: <T>(channel: string) => new Observable((subscriber) => listen(channel, subscriber)) as Observable<T>,
+    on: <T>(channel: string) => new Observable<T>((subscriber) => listen(channel, subscriber)),
     send: (channel, value) => {
       values.send([channel, value]);
       return Promise.resolve();

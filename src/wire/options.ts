@@ -37,14 +37,24 @@ export function readOptions<Declared extends AnyOptions>(declared: Declared, giv
 }
 
 /**
- * Reads an option that is an object of options itself. Unlike {@link readOptions} it takes no unknown name.
+ * Reads an object of options whose names one declaration holds. Unlike {@link readOptions} it takes no unknown name.
  *
  * @throws TypeError naming the first wrong option, or the unknown one
  */
 export function readObject<Declared extends AnyOptions>(name: string, given: GivenOf<Declared>, declared: Declared): UsedOf<Declared> {
-  const unknown = Object.keys(checkObject(name, given)).find((key) => !Object.hasOwn(declared, key));
-  if (unknown !== undefined) throw new TypeError(`${name}: expected one of ${Object.keys(declared).join(', ')}, got '${unknown}'`);
+  refuseUnknown(name, checkObject(name, given), declared);
   return readOptions(declared, given, `${name}.`);
+}
+
+/**
+ * Checks the names of options that several declarations share. A misspelt `verify` would admit every peer.
+ *
+ * @throws TypeError naming an option that none of them declares
+ */
+export function refuseUnknown(name: string, given: object, ...declared: readonly object[]): void {
+  const names = declared.flatMap((options) => Object.keys(options));
+  const unknown = Object.keys(given).find((key) => !names.includes(key));
+  if (unknown !== undefined) throw new TypeError(`${name}: expected one of ${names.join(', ')}, got '${unknown}'`);
 }
 
 /** Reads an option that is checked later, together with others. */

@@ -25,9 +25,26 @@ describe('Arguments of operators over peers and streams', () => {
     ['interceptReplyHeaders', () => interceptReplyHeaders(given('a')), "interceptReplyHeaders: expected a function, got 'a'"],
     ['interceptIncomingHeaders', () => interceptIncomingHeaders(given(null)), 'interceptIncomingHeaders: expected a function, got null'],
     ['respond', () => respond(given([1])), 'respond: expected a function, got an array'],
+    [
+      'a misspelt option of respond',
+      () => respond(() => of(1), given({ overlow: 'latest' })),
+      "options: expected one of overflow, got 'overlow'",
+    ],
+    [
+      'a misspelt option of spend',
+      () => withCredit(1).spend(of(1), given({ overlow: 'latest' })),
+      "spend: expected one of overflow, got 'overlow'",
+    ],
     ['the options of respond', () => respond(() => of(1), given(null)), 'options: expected an object, got null'],
     ['withCredit().grant', () => withCredit(1).grant(given(1)), 'grant.open: expected a function, got 1'],
     ['the work of withCredit().grant', () => withCredit(1).grant(() => [], given(1)), 'grant.work: expected a function, got 1'],
+    ['withCredit().spend', () => withCredit(1).spend(given(undefined)), 'spend: expected the stream of the consumer, got undefined'],
+    [
+      'spend over a promise',
+      () => withCredit(1).spend(given(Promise.resolve(1))),
+      'spend: expected the stream of the consumer, got an object',
+    ],
+    ['the options of spend', () => withCredit(1).spend(of(1), given('latest')), "spend: expected { overflow }, got 'latest'"],
   ])('%s throws for a wrong argument when it is called', (_name, make, message) => {
     expect(make).toThrow(new TypeError(message));
   });
@@ -36,6 +53,11 @@ describe('Arguments of operators over peers and streams', () => {
     ['no options', undefined, 'reopenOnReconnect: expected { open }, got undefined'],
     ['a function in place of options', () => [], 'reopenOnReconnect: expected { open }, got a function'],
     ['no `open`', {}, 'reopenOnReconnect.open: expected a function, got undefined'],
+    [
+      'an `initial` without a cursor',
+      { initial: 0, open: () => [], curser: () => 1 },
+      'reopenOnReconnect.cursor: expected a function, got undefined',
+    ],
     ['a number as cursor', { open: () => [], cursor: 1 }, 'reopenOnReconnect.cursor: expected a function, got 1'],
   ])('`reopenOnReconnect` throws for %s when it is called', (_what, options, message) => {
     const { dialer } = createPair();

@@ -1,5 +1,5 @@
 import { checkNumber, checkObject, checkReset } from '../../wire/check.js';
-import { asGiven, readOptions } from '../../wire/options.js';
+import { asGiven, readOptions, refuseUnknown } from '../../wire/options.js';
 import type { Options } from '../../wire/options.js';
 import { ResetCode } from '../../wire/reset-code.js';
 
@@ -29,7 +29,8 @@ export const CLOSE_OPTIONS: Options<CloseOptions, ResolvedClose> = {
 
 /** @throws TypeError naming the option */
 export function resolveClose(options: CloseOptions): ResolvedClose {
-  const resolved = readOptions(CLOSE_OPTIONS, checkObject('close', options, '{ drainMs, code, reason }'));
+  refuseUnknown('close', checkObject('close', options, '{ drainMs, code, reason }'), CLOSE_OPTIONS);
+  const resolved = readOptions(CLOSE_OPTIONS, options);
   checkReset('close', resolved.code, resolved.reason);
   return resolved;
 }

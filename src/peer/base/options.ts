@@ -5,7 +5,7 @@ import type { Given } from '../../wire/check.js';
 import { DEFAULT_LIMITS, resolveLimits } from '../../wire/limits.js';
 import type { Limits } from '../../wire/limits.js';
 import { MAX_FRAME_BYTES } from '../../wire/fragment.js';
-import { asGiven, readOptions } from '../../wire/options.js';
+import { asGiven, readObject, readOptions } from '../../wire/options.js';
 import type { Options } from '../../wire/options.js';
 import { DEFAULT_KEEPALIVE, KEEPALIVE } from '../../session/watch/keepalive.js';
 import type { Keepalive, KeepaliveTimes } from '../../session/watch/keepalive.js';
@@ -96,7 +96,7 @@ export function resolveOptions(options: PeerOptions, isDialer: boolean): Resolve
 }
 
 function readKeepalive(name: string, given: false | Keepalive): KeepaliveTimes | null {
-  return given === false ? null : readOptions(KEEPALIVE, checkObject(name, given, 'false or { idleMs, timeoutMs }'), `${name}.`);
+  return given === false ? null : readObject(name, checkObject(name, given, 'false or { idleMs, timeoutMs }'), KEEPALIVE);
 }
 
 function checkFrameBytes(name: string, bytes: number): number {

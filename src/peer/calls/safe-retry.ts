@@ -5,7 +5,7 @@ import { currentContext } from '../../transport/async-context.js';
 import { isMuxError } from '../../wire/any-error.js';
 import type { AnyMuxError } from '../../wire/any-error.js';
 import { checkNumber, optionError } from '../../wire/check.js';
-import { readOptions } from '../../wire/options.js';
+import { readObject } from '../../wire/options.js';
 import type { Options } from '../../wire/options.js';
 import { LONGEST_TIMER_MS } from '../../wire/longest-timer.js';
 import { fullJitter } from '../base/full-jitter.js';
@@ -47,7 +47,7 @@ export interface RetryConditions {
 
 /** Subscribes again after an error that is provably safe to retry. */
 export function retrySafely<T>(options: Retry, conditions: RetryConditions = {}): MonoTypeOperatorFunction<T> {
-  const resolved = readOptions(RETRY, options, 'retry.');
+  const resolved = readObject('retry', options, RETRY);
   return (source) =>
     new Observable((subscriber) => {
       new Attempts(source, subscriber, resolved, conditions).begin();

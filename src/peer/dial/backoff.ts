@@ -3,7 +3,7 @@ import { STEADY_CLOCK } from '../../session/base/clock.js';
 import { fullJitter } from '../base/full-jitter.js';
 import { LONGEST_TIMER_MS } from '../../wire/longest-timer.js';
 import { checkNumber, checkObject } from '../../wire/check.js';
-import { readOptions } from '../../wire/options.js';
+import { readObject } from '../../wire/options.js';
 import type { SocketClose } from '../../transport/transport.js';
 import { browserCode, CloseCode } from '../../wire/close-reason.js';
 import { ResetCode } from '../../wire/reset-code.js';
@@ -67,10 +67,10 @@ export class Backoff {
 
   /** @throws TypeError naming the option */
   constructor(options: Reconnect) {
-    const { minDelayMs, maxDelayMs, maxAttempts, stableMs, shouldRetry } = readOptions(
-      RECONNECT,
+    const { minDelayMs, maxDelayMs, maxAttempts, stableMs, shouldRetry } = readObject(
+      'reconnect',
       checkObject('reconnect', options, 'a boolean or an object'),
-      'reconnect.',
+      RECONNECT,
     );
     if (maxDelayMs !== undefined) checkNumber('reconnect.maxDelayMs', maxDelayMs, minDelayMs);
     this.minDelayMs = minDelayMs;

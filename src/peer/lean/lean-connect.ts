@@ -1,7 +1,7 @@
 import { browserConnectivity } from '../../transport/connectivity.js';
 import { W3cTransport } from '../../transport/w3c.js';
 import { checkFunction, checkNumber, checkObject, optionError } from '../../wire/check.js';
-import { readOptions } from '../../wire/options.js';
+import { readObject, readOptions, refuseUnknown } from '../../wire/options.js';
 import type { Options } from '../../wire/options.js';
 import { resolveOptions } from '../base/options.js';
 import type { PeerOptions } from '../base/options.js';
@@ -52,6 +52,21 @@ const LEAN_OPTIONS: Options<Pick<LeanConnectOptions, keyof ResolvedLean>, Resolv
   ...DIAL_OPTIONS,
 };
 
+/** The options of every peer that a lean one has. */
+const OF_PEERS: Readonly<Record<Exclude<keyof LeanConnectOptions, keyof ResolvedLean>, true>> = {
+  codec: true,
+  context: true,
+  keepalive: true,
+  label: true,
+  limits: true,
+  requestTimeoutMs: true,
+};
+
+/** Declares the options of {@link hello}. */
+const HELLO_OPTIONS: Options<{ readonly timeoutMs?: number | undefined }, { readonly timeoutMs: number }> = {
+  timeoutMs: [checkNumber, HELLO_TIMEOUT_MS],
+};
+
 /**
  * Dials a server over the platform's WebSocket, and returns the peer at once, as `connect` of `rxmux` does.
  *
@@ -66,7 +81,7 @@ const LEAN_OPTIONS: Options<Pick<LeanConnectOptions, keyof ResolvedLean>, Resolv
  * ```
  */
 export function connect(url: ConnectUrl, options: LeanConnectOptions = {}): LeanPeer {
-  checkObject('options', options);
+  refuseUnknown('options', checkObject('options', options), LEAN_OPTIONS, OF_PEERS);
   checkUrl(url, options.socket !== undefined);
   const used = readOptions(LEAN_OPTIONS, options);
   const { socket = platformSocket, reconnect: reconnecting, hello: greets, connectTimeoutMs, lazy, idleCloseMs } = used;
@@ -117,9 +132,8 @@ export function reconnect(options: Reconnect = {}): Reconnecting {
  * ```
  */
 export function hello(make: MakeHello, options: { readonly timeoutMs?: number | undefined } = {}): Greets {
-  const { timeoutMs = HELLO_TIMEOUT_MS } = checkObject('hello', options, '{ timeoutMs }');
+  const { timeoutMs } = readObject('hello', checkObject('hello', options, '{ timeoutMs }'), HELLO_OPTIONS);
   checkFunction('hello', make);
-  checkNumber('hello.timeoutMs', timeoutMs);
   return { greeting: greetingWith(make, timeoutMs) };
 }
 

@@ -81,7 +81,8 @@ export function reopenOnReconnect<T>(
   checkObject('reopenOnReconnect', how, '{ open }');
   const { initial, open, cursor = stay } = how;
   checkFunction('reopenOnReconnect.open', open);
-  checkFunction('reopenOnReconnect.cursor', cursor);
+  // With an `initial` alone each stream would begin at the same place.
+  checkFunction('reopenOnReconnect.cursor', initial === undefined ? cursor : how.cursor);
   return defer(() => {
     let position = initial;
     /** Whether a stream has ended with its socket, so that the next socket opens another one. */

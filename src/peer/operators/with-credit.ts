@@ -1,8 +1,9 @@
-import { concat, concatMap, defer, EMPTY, merge, Observable, of, Subject, Subscription, tap } from 'rxjs';
+import { concat, concatMap, defer, EMPTY, isObservable, merge, Observable, of, Subject, Subscription, tap } from 'rxjs';
 import type { ObservableInput, Subscriber } from 'rxjs';
 import { ProtocolError } from '../../wire/errors.js';
 import { QueueOverflowError } from '../../wire/stream-errors.js';
-import { checkFunction, checkNumber } from '../../wire/check.js';
+import { checkFunction, checkNumber, checkObject, optionError } from '../../wire/check.js';
+import { refuseUnknown } from '../../wire/options.js';
 import { describeReceived } from '../../wire/describe-received.js';
 import { checkOverflow } from '../stream/overflow.js';
 import type { Outlet, Overflow } from '../stream/overflow.js';
@@ -32,7 +33,7 @@ export interface Credit {
    * @param grants the stream that the consumer has opened. When the source is done, the operator unsubscribes from it, which would
    *   cancel a stream opened by this side.
    * @param options `overflow` decides about an item that an Observable pushes without credit; default `'buffer'`, here without a limit
-   * @throws TypeError for an unknown `overflow`
+   * @throws TypeError for an unknown `overflow`, and unless `grants` is an Observable
    */
   spend(
     grants: Observable<unknown>,
@@ -66,6 +67,8 @@ export function withCredit(n: number): Credit {
       return granting(n, open, work);
     },
     spend(grants, options = {}) {
+      if (!isObservable(grants)) throw optionError('spend', 'the stream of the consumer', grants);
+      refuseUnknown('spend', checkObject('spend', options, '{ overflow }'), { overflow: true });
       const overflow = checkOverflow(options.overflow);
       return <T>(source: ObservableInput<T>) =>
         new Observable<T>((subscriber) => {

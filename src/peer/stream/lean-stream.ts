@@ -2,6 +2,7 @@ import { Observable } from 'rxjs';
 import type { Observer, Subscriber, Subscription, TeardownLogic } from 'rxjs';
 import type { CloseCause } from '../../session/base/close-cause.js';
 import type { StreamPhase } from '../../session/streams/stream-state.js';
+import { optionError } from '../../wire/check.js';
 import { ABSENT } from '../../wire/frame.js';
 import type { Metadata } from '../../wire/frame.js';
 import { ResetCode } from '../../wire/reset-code.js';
@@ -11,6 +12,8 @@ import { isSubscriber } from '../../rx/is-subscriber.js';
 import { LeanSubscriber } from '../../rx/lean-subscriber.js';
 import { resetByUser } from './own-resets.js';
 import type { StreamCore } from './stream-core.js';
+
+const OTHER_COPY = 'expected a stream of this copy of rxmux, got one of another: the package is there twice';
 
 /**
  * The reading side of a stream: an Observable of the received payloads, with its headers, its end and {@link reset}. A stream of `rxmux` also
@@ -39,8 +42,9 @@ export class LeanStream<In = unknown> extends Observable<In> {
 
   /** @internal */
   static streamCore(stream: LeanStream): StreamCore {
-    if (#streamCore in stream) return stream.#streamCore;
-    throw new TypeError('expected a stream of this copy of rxmux, got one of another: the package is there twice');
+    if (typeof stream === 'object' && (stream as unknown) !== null && #streamCore in stream) return stream.#streamCore;
+    const isOther = typeof (stream as Partial<LeanStream> | null | undefined)?.subscribe === 'function';
+    throw isOther ? new TypeError(OTHER_COPY) : optionError('stream', 'a stream of rxmux', stream);
   }
 
   /** Keeps Vue from wrapping the stream in a Proxy: this tag differs from the tag of a plain object. */

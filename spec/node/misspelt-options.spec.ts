@@ -1,0 +1,42 @@
+import { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
+import { PassThrough } from 'node:stream';
+import { describe, expect, it } from '@jest/globals';
+import { connect, Peer, retryWhenSafe } from '../../src/index.js';
+import * as lean from '../../src/lean.js';
+import { accept, connect as connectOfNode, handleUpgrade, serve } from '../../src/node.js';
+import { createPair } from '../../src/testing.js';
+import { MemoryLink } from '../../src/testing/memory-link.js';
+import { MemorySocket } from '../../src/testing/memory-socket.js';
+
+const URL = 'ws://127.0.0.1:1';
+
+/** Options from a program without types. */
+const given = (options: object): never => options as never;
+const socket = (): MemorySocket => new MemorySocket(new MemoryLink({ protocol: 'mux.v1.json' }).ends.acceptor, null);
+const upgrade = (options: object): Peer =>
+  handleUpgrade(new IncomingMessage(new Socket()), new PassThrough(), Buffer.alloc(0), given(options));
+
+describe('A misspelt option is refused, because the program would run without the option', () => {
+  it.each<[string, (options: object) => unknown, string, string]>([
+    ['serve', (options) => serve(given({ port: 0, ...options })), 'verfy', 'options'],
+    ['serve with an option of a dialer', (options) => serve(given({ port: 0, ...options })), 'reconnect', 'options'],
+    ['handleUpgrade', upgrade, 'orgins', 'options'],
+    ['handleUpgrade with an option of serve', upgrade, 'port', 'options'],
+    ['accept', (options) => accept(socket(), given(options)), 'onHelo', 'options'],
+    ['new Peer', (options) => new Peer(socket(), given({ isDialer: false, ...options })), 'onstream', 'options'],
+    ['connect of a page', (options) => connect(URL, given(options)), 'headers', 'options'],
+    ['connect of Node', (options) => connectOfNode(URL, given(options)), 'recconect', 'options'],
+    ['connect of lean', (options) => lean.connect(URL, given(options)), 'onStream', 'options'],
+    ['reconnect', (reconnect) => connect(URL, { reconnect }), 'maxAtempts', 'reconnect'],
+    ['reconnect of lean', (options) => lean.reconnect(options), 'maxDelay', 'reconnect'],
+    ['hello of lean', (options) => lean.hello(() => ({}), options), 'timeout', 'hello'],
+    ['keepalive', (keepalive) => connect(URL, { keepalive }), 'idle', 'keepalive'],
+    ['close', (options) => createPair().dialer.close(options), 'drainMS', 'close'],
+    ['retry', (retry) => createPair().dialer.request$(1, { retry }), 'counts', 'retry'],
+    ['retryWhenSafe', (options) => retryWhenSafe(options), 'counts', 'retry'],
+  ])('%s', (_, act, misspelt, place) => {
+    expect(() => act({ [misspelt]: 1 })).toThrow(TypeError);
+    expect(() => act({ [misspelt]: 1 })).toThrow(new RegExp(`^${place}: expected one of .+, got '${misspelt}'$`));
+  });
+});
