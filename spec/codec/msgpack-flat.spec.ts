@@ -18,6 +18,10 @@ function entriesNamed(names: readonly string[]): Record<string, string> {
   return Object.fromEntries(names.map((name) => [name, name]));
 }
 
+function entriesOf(keys: readonly string[], value: string): Record<string, string> {
+  return Object.fromEntries(keys.map((key) => [key, value]));
+}
+
 const letters = (count: number): readonly string[] => Array.from({ length: count }, (_, n) => `k${n}`);
 
 describe('flat headers', () => {
@@ -74,6 +78,8 @@ describe('flat headers', () => {
     ['a text of 256 characters', { a: 'a'.repeat(256) }],
     ['a key of 256 characters', { ['a'.repeat(256)]: 'a' }],
     ['text beyond ASCII', { a: 'é' }],
+    ['a long text beyond ASCII', { a: 'é'.repeat(100) }],
+    ['a text beyond ASCII that ends where the room does', { ...entriesOf(['a', 'b', 'c'], 'a'.repeat(255)), d: `${'a'.repeat(241)}é` }],
     ['a key beyond ASCII', { é: 'a' }],
     ['a number', { a: 1 }],
     ['null', { a: null }],
