@@ -4,7 +4,7 @@ import { join } from 'node:path';
 const TABLES = { ResetCode: 'wire/reset-code.ts', CloseCode: 'wire/close-reason.ts' };
 const ROW = /^ {2}([A-Z_]+): (\d+),$/gm;
 /** A type keeps the name: `typeof ResetCode.REFUSED`. */
-const NAME = /(?<!typeof )\b(?:ResetCode|CloseCode)\.[A-Z_]+\b/g;
+const NAME = /(?<!typeof |\.)\b(?:ResetCode|CloseCode)\.[A-Z_]+\b/g;
 
 /**
  * Returns a function that writes the number of a reset code or close code where a source names it. So a page reads no table of codes, and
