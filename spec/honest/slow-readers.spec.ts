@@ -12,7 +12,7 @@ const logs = collectLogs();
 const KIB = 1_024;
 const MIB = KIB * KIB;
 const PIECE = 64 * KIB;
-const PIECES = 384;
+const PIECES = 160;
 /** The line is faster than every reader here. */
 const LINE: DialOptions = { up: { latencyMs: 5 }, down: { bytesPerSecond: 100 * MIB, latencyMs: 5 } };
 const PAGE: DialOptions = { ...LINE, up: { ...LINE.up, pausable: false } };

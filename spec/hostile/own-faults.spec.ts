@@ -6,7 +6,6 @@ import { respond } from '../../src/peer/operators/respond.js';
 import { describeHostile } from '../support/hostile/case.js';
 import type { HostileCase, Step } from '../support/hostile/case.js';
 import type { HostileOptions, Role } from '../support/hostile/peer.js';
-import { answersPing } from '../support/hostile/steps.js';
 import { bomb, THROWN, untouchable, withBomb } from '../support/hostile/values.js';
 import { nested, utf8 } from '../support/codec/values.js';
 
@@ -189,24 +188,6 @@ describeHostile(
 );
 
 describeHostile('large resets', [
-  {
-    name: 'The peer sends a reset in fragments when the error serializer returns more than 16 MiB',
-    role: 'acceptor',
-    options: failing(() => 'x'.repeat(16 * 1024 * 1024 + 1)),
-    send: [
-      open,
-      50,
-      ...Array.from({ length: 16 }, (): readonly Step[] => [answersPing, 50]).flat(),
-      (remote) => {
-        const sent = remote.news();
-        expect(sent.length).toBeGreaterThan(256);
-        expect(sent.filter(({ type, stream, code }) => type !== 'reset' || stream !== 3 || code !== APPLICATION_ERROR)).toEqual([]);
-        expect(sent.map(({ more }) => more === true).indexOf(false)).toBe(sent.length - 1);
-      },
-    ],
-    expect: 'lives',
-    handlerCalls: 1,
-  },
   {
     name: 'The peer cuts the reason of a reset when a handler throws an Error with a message of 1 MiB',
     options: {

@@ -6,7 +6,7 @@ import { turn } from '../../support/socket/leaks.js';
 import type { LineOptions } from '../../support/socket/lines.js';
 import { onEveryLine } from './every-line.js';
 
-const MIB = 1024 * 1024;
+const KIB = 1024;
 
 onEveryLine('calls', (join, kind, codec) => {
   it('Peer answers a request', async () => {
@@ -82,25 +82,25 @@ onEveryLine('calls', (join, kind, codec) => {
     else await expect(answer).rejects.toBeInstanceOf(TypeError);
   });
 
-  it('Peer fragments a payload of 1 MiB and reassembles it, both ways', async () => {
+  it('Peer fragments a payload of 256 KiB and reassembles it, both ways', async () => {
     const { dialer, acceptor } = await join();
     const fragments: Record<string, number> = { tx: 0, rx: 0 };
     dialer.onFrame((direction, frame: Frame) => {
       if (frame.fragment != null) fragments[direction] = (fragments[direction] ?? 0) + 1;
     });
     acceptor.onStream((payload, stream) => stream.reply(payload));
-    const text = 'aé"😀'.repeat(MIB / 8);
+    const text = 'aé"😀'.repeat((256 * KIB) / 8);
     expect(await dialer.request(text)).toBe(text);
-    expect(fragments['tx']).toBeGreaterThan(16);
+    expect(fragments['tx']).toBeGreaterThan(4);
     expect(fragments['rx']).toBe(fragments['tx']);
   });
 
-  it('Peer keeps 200 interleaved streams apart', async () => {
+  it('Peer keeps 100 interleaved streams apart', async () => {
     const { dialer, acceptor } = await join();
     acceptor.onStream((payload, stream) =>
       stream.sendAll(range(0, 5).pipe(concatMap((n) => from(turn()).pipe(map(() => `${String(payload)}/${n}`))))),
     );
-    const all = Array.from({ length: 200 }, (_, id) => lastValueFrom(dialer.open$<string>(id).pipe(toArray())));
+    const all = Array.from({ length: 100 }, (_, id) => lastValueFrom(dialer.open$<string>(id).pipe(toArray())));
     expect(await Promise.all(all)).toEqual(all.map((_, id) => Array.from({ length: 5 }, (__, n) => `${id}/${n}`)));
   });
 
