@@ -113,7 +113,7 @@ export class Session {
 
   /** Whether waiting notifications may follow an earlier one on this socket. */
   get takesNotifications(): boolean {
-    return !this.isOver && !this.control.goaway.received;
+    return !this.closing.isOver && !this.control.goaway.received;
   }
 
   /** Whether this socket accepts new streams of this side. A connection that has failed has announced its goaway. */
@@ -124,11 +124,6 @@ export class Session {
   /** Code of the remote's goaway; `null` if the remote has sent none. */
   get goawayCode(): ResetCode | null {
     return this.control.goaway.receivedCode;
-  }
-
-  /** Whether the connection has failed or ended. The session then drops later frames. */
-  get isOver(): boolean {
-    return this.closing.isOver;
   }
 
   /** Bytes of the messages that were passed to the socket. */

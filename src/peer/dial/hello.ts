@@ -51,7 +51,7 @@ export function greetingWith(make: MakeHello, timeoutMs: number): Greeting {
 function sayHello(core: PeerCore, session: Session, hello: Hello, timeoutMs: number): Observable<never> {
   return new Observable((subscriber) => {
     // Emit nothing: the socket is ending, and its end fails the dial.
-    if (session.isOver || !session.transport.writable) return;
+    if (session.closing.isOver || !session.transport.writable) return;
     if (!session.acceptsStreams) throw new RefusedError('the remote is going away', null);
     checkHello(hello);
     const encoded = encodedOpen(core, hello.payload);

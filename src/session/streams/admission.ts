@@ -37,8 +37,10 @@ export interface AdmissionHost extends LiveStreamHost {
     /** A fragment has come in, and more are to follow. */
     watchFragments(): void;
   };
-  /** Whether the connection has failed or ended. */
-  readonly isOver: boolean;
+  readonly closing: LiveStreamHost['closing'] & {
+    /** Whether the connection has failed or ended. */
+    readonly isOver: boolean;
+  };
 }
 
 /**
@@ -61,8 +63,8 @@ export class Admission implements Sinks<CompleteFrame | StreamFault> {
 
   /** Returns a message to read, or `null` once the connection has failed. */
   readonly message = (message: Message): Message | null => {
-    const { isOver, transport, owner, watchdog, flood, limits } = this.host;
-    if (isOver) return null;
+    const { closing, transport, owner, watchdog, flood, limits } = this.host;
+    if (closing.isOver) return null;
     const bytes = (this.#messageBytes = transport.messageBytes ?? encodedLength(message));
     owner.tally.receivedFrames++;
     owner.tally.receivedBytes += bytes;
@@ -81,7 +83,7 @@ export class Admission implements Sinks<CompleteFrame | StreamFault> {
     const { host } = this;
     host.owner.observed(host.number, 'rx', frame, this.#messageBytes);
     // The observer may have ended the connection.
-    const admitted = host.isOver ? null : this.#admit(frame);
+    const admitted = host.closing.isOver ? null : this.#admit(frame);
     if (admitted === null || (this.#messageBytes > host.limits.maxPayloadBytes && !this.#fits(admitted))) return null;
     if (admitted.more) host.watchdog.watchFragments();
     return admitted;
