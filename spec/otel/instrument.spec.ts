@@ -265,6 +265,9 @@ describe('instrument', () => {
   it.each([
     ['another source', {}, {}],
     ['bad options', { peers$: throwError(() => new Error()) }, null],
+    ['a misspelt option', { peers$: NEVER }, { method: ['sum'] }],
+    ['a text for methods', { peers$: NEVER }, { methods: 'sum' }],
+    ['a number for methods', { peers$: NEVER }, { methods: 5 }],
   ])('An instrumentation refuses %s', (_, source, options) => {
     expect(() => instrument(source as Peer, options as InstrumentOptions)).toThrow(TypeError);
   });

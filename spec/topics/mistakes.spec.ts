@@ -1,9 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { firstValueFrom } from 'rxjs';
+import { EMPTY, firstValueFrom, lastValueFrom, of, throwError, timer } from 'rxjs';
+import { marbles } from '../../marbles/support/virtual.js';
+import { respond } from '../../src/index.js';
 import { sequenceOf } from '../../src/nats/nats-cursor.js';
 import { createPair } from '../../src/testing.js';
-import { catchUp, CursorLost, memoryBus, memoryLog, presence, room, usersOf } from '../../src/topics.js';
-import type { Bus } from '../../src/topics.js';
+import { catchUp, CursorLost, memoryBus, memoryLog, presence, room, topic, usersOf } from '../../src/topics.js';
+import type { Bus, TopicItem } from '../../src/topics.js';
 import { collectLogs } from '../support/peer/logs.js';
 
 const logs = collectLogs();
@@ -36,6 +38,33 @@ describe('values of strangers', () => {
         await expect(firstValueFrom(catchUp(log, since as string))).rejects.toThrow(CursorLost);
       expect(sequenceOf(since)).toBeNaN();
     },
+  );
+});
+
+describe('a topic', () => {
+  it.each([7, null, 'hello'])('A topic fails at %j, which is no item of a log', async (value) => {
+    const { dialer, acceptor } = createPair();
+    acceptor.streams$.pipe(respond(() => of(value))).subscribe();
+    const got = typeof value === 'string' ? `'${value}'` : String(value);
+    await expect(lastValueFrom(topic(dialer, () => dialer.open$<TopicItem<never, never>>()))).rejects.toThrow(
+      new TypeError(`topic: expected items of answerTopic, { cursor, value }, got ${got}`),
+    );
+  });
+
+  it(
+    'A topic pauses before it asks a log again that loses its own places',
+    marbles(({ flush }) => {
+      let asked = 0;
+      const { dialer, acceptor } = createPair();
+      acceptor.streams$.pipe(respond(() => throwError(() => new CursorLost(++asked)))).subscribe();
+      const following = topic(dialer, () => dialer.open$<TopicItem<never, number>>(), { onLost: () => EMPTY }).subscribe();
+      timer(30_000).subscribe(() => {
+        following.unsubscribe();
+      });
+      flush();
+      expect(asked).toBeGreaterThan(2);
+      expect(asked).toBeLessThan(40);
+    }),
   );
 });
 
@@ -108,6 +137,12 @@ describe('arguments', () => {
   it.each([
     ['users of no bus', () => usersOf(undefined as unknown as Bus), 'usersOf: expected a Bus, got undefined'],
     ['users of half a bus', () => usersOf({ on: () => undefined } as unknown as Bus), 'usersOf: expected a Bus, got an object'],
+    ['a log that is none', () => catchUp({} as never, null), 'log: expected a Log, got an object'],
+    [
+      'a misspelt option',
+      () => catchUp(memoryLog(), null, { form: 'start' } as never),
+      "options: expected one of from, overflow, got 'form'",
+    ],
     ['presence on no bus', () => presence(null as unknown as Bus), 'presence: expected a Bus, got null'],
     ['options that are none', () => presence(memoryBus(), null as never), 'options: expected an object, got null'],
     ['a user without an id', () => users.add(undefined as never, acceptor), 'add: expected a text for the id of a user, got undefined'],

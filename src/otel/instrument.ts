@@ -4,7 +4,8 @@ import type { Remove } from '../peer/base/hooks.js';
 import { Peer } from '../peer/peer.js';
 import { peersOf } from '../peer/peers-source.js';
 import type { PeersSource } from '../peer/peers-source.js';
-import { checkObject } from '../wire/check.js';
+import { checkObject, optionError } from '../wire/check.js';
+import { refuseUnknown } from '../wire/options.js';
 import { Instruments } from './instruments.js';
 import type { InstrumentOptions } from './instruments.js';
 import { SpanTracer } from './span-tracer.js';
@@ -29,7 +30,7 @@ import { SpanTracer } from './span-tracer.js';
  */
 export function instrument(source: Peer | PeersSource, options: InstrumentOptions = {}): Remove {
   const peers$ = peersOf('instrument', source);
-  const instruments = new Instruments(checkObject('options', options));
+  const instruments = new Instruments(checkOptions(options));
   const instrumented = peers$
     .pipe(
       mergeMap((peer) => attached(peer, instruments)),
@@ -41,6 +42,22 @@ export function instrument(source: Peer | PeersSource, options: InstrumentOption
   return () => {
     instrumented.unsubscribe();
   };
+}
+
+/** The names of {@link InstrumentOptions}. */
+const OPTIONS: Readonly<Record<keyof InstrumentOptions, true>> = {
+  tracerProvider: true,
+  meterProvider: true,
+  methods: true,
+  attributes: true,
+};
+
+function checkOptions(options: InstrumentOptions): InstrumentOptions {
+  refuseUnknown('options', checkObject('options', options), OPTIONS);
+  const { methods = [] } = options;
+  // The letters of a text would be the names.
+  if (typeof methods === 'string' || !(Symbol.iterator in Object(methods))) throw optionError('methods', 'a list of names', methods);
+  return options;
 }
 
 /** Instruments a peer until it ends. */

@@ -1,8 +1,9 @@
 import { Observable } from 'rxjs';
 import type { Subscriber } from 'rxjs';
 import type { Pull } from '../peer/stream/stream-iterator.js';
-import { checkObject } from '../wire/check.js';
+import { checkObject, optionError } from '../wire/check.js';
 import { Fifo } from '../wire/fifo.js';
+import { refuseUnknown } from '../wire/options.js';
 import type { Log, TopicItem } from './log.js';
 import { beginningAt } from './beginning.js';
 import { LogReader } from './log-reader.js';
@@ -59,10 +60,11 @@ export function follow<T, C, R>(
   options: CatchUpOptions,
   project: (item: TopicItem<T, C>) => R,
 ): Following<R> {
-  const { from, overflow } = checkObject('options', options);
+  refuseUnknown('options', checkObject('options', options), { from: true, overflow: true });
+  const { from, overflow } = options;
   const policy = waitingBy(overflow);
   const begin = beginningAt(from);
-  checkObject('log', log, 'a Log');
+  if (!('live$' in checkObject('log', log, 'a Log'))) throw optionError('log', 'a Log', log);
   return new Following(() => new ProjectedReader(new LogReader(log, after ?? null, policy, begin), project));
 }
 

@@ -1,10 +1,11 @@
-import { concat, defer, EMPTY, filter, map, of, retry } from 'rxjs';
+import { concat, defer, EMPTY, filter, map, of, retry, tap, timer } from 'rxjs';
 import type { Observable, ObservableInput } from 'rxjs';
+import { fullJitter } from '../peer/base/full-jitter.js';
 import { checkPeer } from '../peer/check-peer.js';
 import { reopenOnReconnect } from '../peer/operators/reopen-on-reconnect.js';
 import type { Peer } from '../peer/peer.js';
 import { observableFrom } from '../peer/stream/input.js';
-import { checkFunction, checkObject } from '../wire/check.js';
+import { checkFunction, checkObject, optionError } from '../wire/check.js';
 import { lossIn } from './cursor-lost.js';
 import type { Message, TopicItem } from './log.js';
 
@@ -22,7 +23,7 @@ export interface TopicOptions<T, C> {
  * each new socket it goes on after its last cursor. Each message comes once and in order, as long as the broker keeps the history.
  *
  * Cold: each subscription opens streams of its own. Completes and errors as {@link reopenOnReconnect} does. Also errors with
- * {@link CursorLost} if there is no `onLost`, and with the errors of `onLost`.
+ * {@link CursorLost} if there is no `onLost`, with the errors of `onLost`, and with a TypeError for an item without a cursor.
  *
  * @param open opens the stream after a cursor, `null` at first; the call needs `retry: 'safe'`
  * @throws TypeError unless `peer` is a peer, and `open` and `onLost` are functions
@@ -44,22 +45,34 @@ export function topic<T, C>(
   return defer(() => {
     let place: C | null = null;
     let snapshot: ObservableInput<T> = EMPTY;
+    /** Losses since the last item. */
+    let losses = 0;
     const messages$ = defer(() =>
-      reopenOnReconnect<TopicItem<T, C>, C, null>(peer, { initial: place as null, open, cursor: ({ cursor }) => cursor }),
+      reopenOnReconnect<TopicItem<T, C>, C, null>(peer, { initial: place as null, open, cursor: (item) => checkItem(item).cursor }),
     ).pipe(
+      tap(() => {
+        losses = 0;
+      }),
       filter(hasValue),
       map(({ value }) => value),
     );
     /** Goes on after a loss. Throws every other error. */
-    const goOn = (error: unknown): Observable<true> => {
+    const goOn = (error: unknown): Observable<unknown> => {
       const lost = lossIn(error);
       if (lost === null || onLost === undefined) throw lost ?? error;
       place = lost.resetTo as C;
       snapshot = onLost(place);
-      return of(true as const);
+      // A log that loses its own places must not be asked without a pause.
+      return losses++ === 0 ? of(0) : timer(fullJitter(losses));
     };
     return defer(() => concat(observableFrom(snapshot), messages$)).pipe(retry({ delay: goOn }));
   });
+}
+
+/** @throws TypeError for a value that `answerTopic` does not send: without a cursor the topic could not go on after it */
+function checkItem<T, C>(item: TopicItem<T, C>): TopicItem<T, C> {
+  if (typeof item === 'object' && (item as unknown) !== null && 'cursor' in item) return item;
+  throw optionError('topic', 'items of answerTopic, { cursor, value }', item);
 }
 
 function hasValue<T, C>(item: TopicItem<T, C>): item is Message<T, C> {
