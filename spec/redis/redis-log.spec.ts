@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { redisLog } from '../../src/redis.js';
+import { redisBus, redisLog } from '../../src/redis.js';
 import type { RedisLogOptions } from '../../src/redis.js';
 import type { Message } from '../../src/topics.js';
 import { collectLogs } from '../support/peer/logs.js';
@@ -48,5 +48,15 @@ describe('a log over Redis', () => {
     [null, 'options: expected an object, got null'],
   ])('The options %p are refused: %s', (options, message) => {
     expect(() => redisLog(new FakeServer().connect(), options as RedisLogOptions)).toThrow(new TypeError(message));
+  });
+
+  it.each([
+    [undefined, 'undefined'],
+    [{ sendCommand: () => undefined }, 'an object'],
+    ['redis://localhost', "'redis://localhost'"],
+  ])('A log and a bus refuse %p for a client', (client, got) => {
+    const error = new TypeError(`client: expected a client of the package redis, got ${got}`);
+    expect(() => redisLog(client as never, { stream: 'texts' })).toThrow(error);
+    expect(() => redisBus(client as never)).toThrow(error);
   });
 });

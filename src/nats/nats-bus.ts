@@ -64,5 +64,6 @@ function listen(nc: NatsConnection, channel: string, subject: string): Observabl
 /** A channel as one token of a subject: dots, spaces, wildcards and halves of surrogate pairs are percent-encoded. */
 function tokenOf(channel: string): string {
   const encoded = channel.replace(/\P{Surrogate}+/gu, (text) => encodeURIComponent(text));
+  if (encoded === '') return '%';
   return encoded.replace(/[.*]|\p{Surrogate}/gu, (letter) => `%${letter.charCodeAt(0).toString(16)}`);
 }

@@ -2,7 +2,7 @@ import { Observable } from 'rxjs';
 import type { Bus } from '../topics/bus.js';
 import { channels, emitJson } from '../topics/channels.js';
 import { toJson } from '../topics/json-value.js';
-import { another, checkReady, command, disconnect, endOf } from './redis-client.js';
+import { another, checkClient, checkReady, command, disconnect, endOf } from './redis-client.js';
 import type { RedisClient } from './redis-client.js';
 import { explain } from './redis-error.js';
 
@@ -21,6 +21,7 @@ import { explain } from './redis-error.js';
  * ```
  */
 export function redisBus(client: RedisClient, prefix = 'rxmux:'): Bus {
+  checkClient(client);
   return new RedisBus(client, prefix);
 }
 

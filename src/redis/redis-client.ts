@@ -1,4 +1,5 @@
 import { Observable, share } from 'rxjs';
+import { optionError } from '../wire/check.js';
 import { getOrMake } from '../wire/get-or-make.js';
 
 /** A client of the package `redis`, from version 5 on, as far as topics use it. */
@@ -27,6 +28,12 @@ export interface RedisClient {
 
 /** Replies have the types of their protocol, though the user may have mapped others. */
 const PLAIN = { typeMapping: {} } as const;
+
+/** @throws TypeError unless `client` is one of the package `redis` */
+export function checkClient(client: unknown): void {
+  if (typeof client === 'object' && client !== null && 'isReady' in client && 'duplicate' in client) return;
+  throw optionError('client', 'a client of the package redis', client);
+}
 
 /** @throws Error for a client that is not connected: it would keep commands in memory */
 export function checkReady(client: RedisClient): void {

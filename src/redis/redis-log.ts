@@ -2,6 +2,7 @@ import { BrokerLog } from '../topics/broker-log.js';
 import type { Log } from '../topics/log.js';
 import { checkObject, optionError } from '../wire/check.js';
 import { RedisBroker } from './redis-broker.js';
+import { checkClient } from './redis-client.js';
 import type { RedisClient } from './redis-client.js';
 
 /** Where a log lies in Redis. */
@@ -21,7 +22,7 @@ export interface RedisLogOptions {
  * Subscribers wait while the broker is away. `publish` rejects, and subscribers error, with a `BrokerError`.
  *
  * @param client connected already
- * @throws TypeError unless `stream` is a text, and `keep` an integer of at least 1
+ * @throws TypeError unless `client` is one of the package `redis`, `stream` is a text, and `keep` an integer of at least 1
  *
  * @example
  * ```ts
@@ -31,6 +32,7 @@ export interface RedisLogOptions {
  * ```
  */
 export function redisLog<T>(client: RedisClient, options: RedisLogOptions): Log<T, string> {
+  checkClient(client);
   const { stream, keep = 10_000 } = checkObject('options', options);
   if (typeof stream !== 'string' || stream === '') throw optionError('stream', 'a key', stream);
   return new BrokerLog(new RedisBroker<T>(client, stream, checkKeep(keep)));
