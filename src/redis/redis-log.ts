@@ -22,7 +22,7 @@ export interface RedisLogOptions {
  * Subscribers wait while the broker is away. `publish` rejects, and subscribers error, with a `BrokerError`.
  *
  * @param client connected already
- * @throws TypeError unless `client` is one of the package `redis`, `stream` is a text, and `keep` an integer of at least 1
+ * @throws TypeError for another client, and unless `stream` is a text and `keep` an integer of at least 1
  *
  * @example
  * ```ts
