@@ -10,6 +10,7 @@ import { DrawnTransport } from './support/drawn-transport.js';
 import { marbles } from './support/virtual.js';
 import { letterOf } from './support/wire.js';
 import { lastLoss } from '../spec/support/session/loss.js';
+import { Holder } from '../spec/support/session/rig.js';
 
 /** A ping after 6 ms of silence; the session ends after 4 ms more. */
 const TIMES = { idleMs: 6, timeoutMs: 4 };
@@ -142,7 +143,7 @@ describe('the keepalive', () => {
         number: 1,
         owner: {
           tally: new Tally(),
-          accept: () => undefined,
+          remoteStream: () => new Holder(false),
           observed: (_session, direction, frame) => {
             if (direction === 'rx') return;
             if (frame.type === 'ping') nonce = frame.nonce ?? '';
@@ -161,7 +162,9 @@ describe('the keepalive', () => {
         },
       });
       const send = () => {
-        session.open().send(new OutgoingFrame({ type: 'open' }, null));
+        const stream = new Holder(true);
+        session.adopt(stream);
+        stream.send(new OutgoingFrame({ type: 'open' }, null));
       };
       const consumer = {};
       const doing: Readonly<Record<string, () => void>> = {

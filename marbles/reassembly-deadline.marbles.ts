@@ -9,6 +9,7 @@ import { DrawnTransport } from './support/drawn-transport.js';
 import { marbles } from './support/virtual.js';
 import { letterOf } from './support/wire.js';
 import { lastLoss } from '../spec/support/session/loss.js';
+import { Holder } from '../spec/support/session/rig.js';
 
 /**
  * Streams 1 and 3 of the remote. `o` and `O` begin an open in fragments, `m` continues it, `w` and `W` complete it.
@@ -121,7 +122,7 @@ describe('the deadline of a reassembly', () => {
         number: 1,
         owner: {
           tally: new Tally(),
-          accept: ({ id }) => opened$.next(String(id)),
+          remoteStream: () => new Holder(false, false, ({ id }) => opened$.next(String(id))),
           observed: (_session, direction, frame) => {
             if (direction === 'tx') out$.next(letterOf(frame));
           },

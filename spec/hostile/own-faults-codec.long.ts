@@ -58,7 +58,7 @@ interface Broken {
   readonly told: readonly Envelope[];
 }
 
-const tableOf = ({ session }: HostilePeer): Table => session.streams.values().map(({ id, phase }) => [id, phase]);
+const tableOf = ({ session }: HostilePeer): Table => session.streams.values().map(({ id, phase }) => [Number(id), phase]);
 
 const without = (table: Table, gone: number): Table => table.filter(([id]) => id !== gone);
 

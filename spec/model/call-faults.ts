@@ -6,8 +6,8 @@ import { StreamCore } from '../../src/peer/stream/stream-core.js';
 import { Backlog } from '../../src/session/send/backlog.js';
 import type { Cut, StreamQueue } from '../../src/session/send/stream-queue.js';
 import { GoAway } from '../../src/session/base/goaway.js';
+import { Holdings } from '../../src/session/streams/holdings.js';
 import { LiveStream } from '../../src/session/streams/live-stream.js';
-import type { LiveStreamHost } from '../../src/session/streams/live-stream-host.js';
 import * as fragments from '../../src/wire/fragment.js';
 import { isMuxError } from '../../src/wire/any-error.js';
 import { HeldBytes } from '../../src/wire/held-bytes.js';
@@ -23,8 +23,8 @@ export const CALL_FAULTS: readonly Fault[] = [
     sow: () => {
       plant(LiveStream.prototype, 'reset', (live, reset: LiveStream['reset'], ...how: Parameters<LiveStream['reset']>) => {
         reset(...how);
-        const { streams } = Reflect.get(live, 'host') as LiveStreamHost;
-        for (const other of streams.values()) other.reset('user', ResetCode.CANCEL, 'one of us was reset');
+        const others = live.session?.streams.values() ?? [];
+        for (const other of others) other.reset('user', ResetCode.CANCEL, 'one of us was reset');
       });
     },
   },
@@ -37,7 +37,7 @@ export const CALL_FAULTS: readonly Fault[] = [
           return open(...call);
         } catch (error) {
           const session = (Reflect.get(calls, 'core') as PeerCore).openSession;
-          session?.streams.delete(session.open().id);
+          session?.streams.takeId();
           throw error;
         }
       });
@@ -59,7 +59,7 @@ export const CALL_FAULTS: readonly Fault[] = [
     sow: () => {
       plant(HeldBytes.prototype, 'take', () => true);
       plant(HeldBytes.prototype, 'release', () => undefined);
-      plant(LiveStream.prototype, 'keep', () => true);
+      plant(Holdings.prototype, 'keep', () => true);
     },
   },
   {

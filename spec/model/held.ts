@@ -77,7 +77,7 @@ export class Held implements Half {
   }
 
   get sealed(): boolean {
-    return Stream.streamCore(this.stream).line.sealed;
+    return Stream.streamCore(this.stream).sealed;
   }
 
   /** The bytes that the stream has to keep at least, because it has no reader. */

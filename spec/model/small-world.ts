@@ -2,7 +2,6 @@ import { JsonCodec } from '../../src/codec/json.js';
 import type { CloseCause } from '../../src/session/base/close-cause.js';
 import { Tally } from '../../src/session/base/tally.js';
 import { Session } from '../../src/session/session.js';
-import type { LiveStream } from '../../src/session/streams/live-stream.js';
 import { resolveLimits } from '../../src/wire/limits.js';
 import { OutgoingFrame } from '../../src/wire/outgoing.js';
 import { ResetCode } from '../../src/wire/reset-code.js';
@@ -155,7 +154,7 @@ export class SmallWorld {
     if (part === undefined || session === undefined) return;
     const act = this.#program(end, id)[part.step] ?? 'end';
     const type = part.holder === null ? 'open' : 'data';
-    part.holder ??= hold(session.open(), null);
+    part.holder ??= adopted(session);
     const { live } = part.holder;
     const payload = `${end}${id}${part.step++}`;
     if (act === 'cancel') live.reset('user', ResetCode.CANCEL, '');
@@ -185,11 +184,12 @@ export class SmallWorld {
       limits: LIMITS,
       owner: {
         tally: new Tally(),
-        accept: (live, open) => {
-          const part = this.#part(end).get(live.id);
-          if (part !== undefined) part.holder = hold(live, open);
-          live.handlerStarted();
-        },
+        remoteStream: () =>
+          new Holder(false, false, (holder) => {
+            const part = this.#part(end).get(Number(holder.id));
+            if (part !== undefined) part.holder = holder;
+            holder.handlerStarted();
+          }),
         observed: () => undefined,
         sized: null,
         answered: () => undefined,
@@ -204,8 +204,8 @@ export class SmallWorld {
   }
 }
 
-function hold(live: LiveStream, open: ConstructorParameters<typeof Holder>[1]): Holder {
-  const holder = new Holder(live, open);
-  live.sink = holder;
+function adopted(session: Session): Holder {
+  const holder = new Holder(true);
+  session.adopt(holder);
   return holder;
 }

@@ -30,9 +30,9 @@ export const STREAM_FAULTS: readonly Fault[] = [
     fault: 'a stream is told twice of its end',
     shows: 'a stream ends once',
     sow: () => {
-      plant(LiveStream.prototype, 'release', (stream, release: LiveStream['release'], error: unknown) => {
-        release(error);
-        stream.sink.gone({ how: 'ended' });
+      plant(LiveStream.prototype, 'release', (stream, release: LiveStream['release'], ...how: Parameters<LiveStream['release']>) => {
+        release(...how);
+        stream.gone({ how: 'ended' });
       });
     },
   },
@@ -60,9 +60,9 @@ export const STREAM_FAULTS: readonly Fault[] = [
     fault: 'a value is delivered after the end',
     shows: 'no value after the end',
     sow: () => {
-      plant(LiveStream.prototype, 'release', (stream, release: LiveStream['release'], error: unknown) => {
-        release(error);
-        stream.sink.receive({ ...EMPTY, payload: 'late' });
+      plant(LiveStream.prototype, 'release', (stream, release: LiveStream['release'], ...how: Parameters<LiveStream['release']>) => {
+        release(...how);
+        stream.receive({ ...EMPTY, payload: 'late' });
       });
     },
   },
@@ -122,9 +122,9 @@ export const STREAM_FAULTS: readonly Fault[] = [
     shows: 'honest sides are not blamed',
     sow: () => {
       plant(
-        LiveStream.prototype,
-        'expectsData',
-        (live, expects: LiveStream['expectsData']) => expects() && live.phase !== 'halfClosedLocal',
+        StreamState.prototype,
+        'accepts',
+        (state, accepts: StreamState['accepts'], input: StreamInput) => accepts(input) && state.phase !== 'halfClosedLocal',
       );
     },
   },

@@ -321,11 +321,9 @@ export const ACCEPTED = [
   ...of('src/session/streams/departures.ts', [
     { code: "slice.type === 'open' || slice.type === 'data'", mutant: 'true', within: 'streams.get', why: FASTER },
   ]),
-  ...of('src/session/streams/ending-stream.ts', [
-    { code: 'this.#attachedBytes > 0', why: FASTER },
-    { code: 'this.#unread !== null', mutant: 'true', why: FASTER },
-    { code: 'this.#slot?.handlerStarted', why: 'only streams of the remote have a handler, and each has a slot' },
-    { code: 'this.#slot?.handlerSettled', why: 'only streams of the remote have a handler, and each has a slot' },
+  ...of('src/session/streams/holdings.ts', [
+    { code: 'this.#attached > 0', why: FASTER },
+    { code: "this.#payloads !== 'none'", mutant: 'true', why: FASTER },
   ]),
   ...of('src/session/streams/live-stream.ts', [{ code: "slice.type === 'open'", mutant: 'true', why: FASTER }]),
   ...of('src/transport/ws/masking-key.ts', [{ code: 'keysLeft === 0', mutant: 'true', why: FASTER }]),

@@ -117,7 +117,7 @@ export class Closing {
   #refuseUndispatched(): void {
     const { streams, control } = this.host;
     for (const stream of streams.values())
-      if (!stream.local && control.goaway.refuses(stream.id)) stream.reset('library', ResetCode.REFUSED, 'this side is going away');
+      if (!stream.local && control.goaway.refuses(Number(stream.id))) stream.reset('library', ResetCode.REFUSED, 'this side is going away');
   }
 
   /** Calls `act` in `ms`, unless an earlier deadline exists. */

@@ -14,10 +14,11 @@ import { Admission } from './streams/admission.js';
 import { ControlReplies } from './send/control-replies.js';
 import { Closing } from './closing.js';
 import { ControlStream } from './control-stream.js';
+import type { CloseCause } from './base/close-cause.js';
 import { FloodGuard } from './base/flood-guard.js';
 import { AnswerHold } from './receive/answer-hold.js';
 import { ReceiveBudget } from './receive/receive-budget.js';
-import { LiveStream } from './streams/live-stream.js';
+import type { LiveStream } from './streams/live-stream.js';
 import { ReadBackpressure } from './receive/read-backpressure.js';
 import type { Share } from './base/share.js';
 import { RestartingPipeline } from '../rx/restarting-pipeline.js';
@@ -25,6 +26,7 @@ import { Scheduler } from './send/scheduler.js';
 import type { SessionLimits, SessionOptions } from './session-options.js';
 import type { SessionOwner } from './session-owner.js';
 import { Departures } from './streams/departures.js';
+import { loseSocket } from './streams/lose-socket.js';
 import { NotificationTurn } from './streams/notification-turn.js';
 import { StreamTable } from './streams/stream-table.js';
 import { Transit } from './watch/transit.js';
@@ -98,12 +100,16 @@ export class Session {
     this.watchdog.start();
   }
 
-  /** Opens a stream of this side. The caller must send its open before it opens another stream. */
-  open(isNotification = false): LiveStream {
-    const stream = new LiveStream(this, this.streams.takeId(), true, isNotification);
-    this.streams.set(stream.id, stream);
+  /**
+   * Accepts a stream of this side. The caller must send its open before the session adopts another stream.
+   *
+   * @throws StreamIdsExhaustedError if no id is left
+   */
+  adopt(stream: LiveStream): void {
+    const id = this.streams.takeId();
+    stream.enter(this, id);
+    this.streams.set(id, stream);
     this.owner.tally.opened++;
-    return stream;
   }
 
   /** Whether a notification is leaving in several messages, so that a later one has to wait. */
@@ -150,7 +156,9 @@ export class Session {
   /** The remote goes away. It has not processed this side's streams above `last`. Unsent streams can move to another socket. */
   goneAway(last: number, code: ResetCode, reason: string): void {
     const why = reason === '' ? 'the remote is going away' : reason;
-    for (const stream of this.streams.unsentFirst()) if (stream.unsent || (stream.local && stream.id > last)) stream.refusedByGoaway(why);
+    const cause: CloseCause = { how: 'reset', by: 'library', code: ResetCode.REFUSED, reason: why, payload: null };
+    for (const stream of this.streams.unsentFirst())
+      if (stream.unsent || (stream.local && Number(stream.id) > last)) loseSocket(this, stream, cause);
     this.scheduler.dropUnopened();
     if (code !== ResetCode.NO_ERROR) this.closing.expectRemoteClose();
     this.owner.goneAway(this, code);
@@ -216,7 +224,7 @@ export class Session {
     this.receiveBudget.stop();
     this.scheduler.stop(null);
     const loss = this.owner.ending(this, close);
-    for (const stream of this.streams.unsentFirst()) stream.connectionLost(loss.reason);
+    for (const stream of this.streams.unsentFirst()) loseSocket(this, stream, { how: 'lost', reason: loss.reason });
     this.control.connectionLost(loss.reason);
     this.#out.unsubscribe();
     this.scheduler.backlog.clear();

@@ -1,4 +1,4 @@
-import type { Message } from './codec.js';
+import type { Codec, Message } from './codec.js';
 import { encodedLength } from './length.js';
 import type { Limits } from './limits.js';
 
@@ -13,6 +13,11 @@ export function chargeOf(bytes: number): number {
 /** Returns the memory of a piece by its encoded bytes. In a text, one character beyond Latin-1 makes every character take two bytes. */
 export function weightOfPiece(piece: Message, bytes: number): number {
   return typeof piece === 'string' && bytes > piece.length ? Math.max(bytes, 2 * piece.length) : bytes;
+}
+
+/** Returns an upper estimate of a payload's memory, in bytes. `bytes` is its encoded length. */
+export function weightOf(codec: Codec, payload: unknown, bytes: number): number {
+  return Math.max(chargeOf(bytes), codec.weigh?.(payload) ?? 0);
 }
 
 /** Returns the charge of one waiting frame, by its encoded payload or fragment; `null` is a frame that is only an envelope. */

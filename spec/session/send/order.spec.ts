@@ -85,7 +85,7 @@ describe('streams', () => {
 
   it('A stream stays open for the answer after an open with `end`', () => {
     const rig = new Rig();
-    const live = rig.session.open();
+    const { live } = rig.local();
     live.send(new OutgoingFrame({ type: 'open', end: true }, null));
     expect(live.phase).toBe('halfClosedLocal');
   });

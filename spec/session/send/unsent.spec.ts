@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Unsent } from '../../../src/session/send/backlog.js';
-import type { StreamSink } from '../../../src/session/streams/stream-line.js';
 import { OutgoingFrame } from '../../../src/wire/outgoing.js';
 import { ResetCode } from '../../../src/wire/reset-code.js';
 import { collectLogs } from '../../support/peer/logs.js';
@@ -13,11 +12,10 @@ const REFUSAL = { how: 'reset', by: 'library', code: REFUSED, reason: 'the remot
 
 const logs = collectLogs();
 
-/** Makes a holder take its stream back through `take`, and returns the list of what it took. */
+/** Makes a stream wait again as `take` says, and returns the frames and tasks that were taken back. */
 function takingBack(holder: Holder, take: (unsent: Unsent) => boolean): Unsent[] {
   const taken: Unsent[] = [];
-  const sink: StreamSink = holder;
-  sink.takeBack = (unsent) => {
+  holder.onRequeue = (unsent) => {
     taken.push(unsent);
     return take(unsent);
   };
@@ -59,7 +57,7 @@ describe('unsent streams', () => {
         rig.transport.end();
       },
     ],
-  ])('Session calls `takeBack` with all frames and waiting tasks of an unsent stream after %s', (_what, leave) => {
+  ])('Session calls `requeue` with all frames and waiting tasks of an unsent stream after %s', (_what, leave) => {
     const { rig, stream } = waiting();
     const woken: string[] = [];
     stream.live.whenRoom(() => woken.push('woken'));
@@ -82,7 +80,7 @@ describe('unsent streams', () => {
     expect(rig.news.filter(({ stream: id }) => id === stream.live.id)).toEqual([]);
   });
 
-  it('A goaway refuses an unsent stream whose owner does not take it back, and wakes its waiting tasks', () => {
+  it('A goaway refuses an unsent stream that does not wait for another socket, and wakes its waiting tasks', () => {
     for (const take of [undefined, () => false]) {
       const { rig, stream } = waiting();
       const told: string[] = [];
@@ -97,7 +95,7 @@ describe('unsent streams', () => {
     expect(logs.errors).toEqual([]);
   });
 
-  it('A goaway refuses an unsent stream whose `takeBack` throws', () => {
+  it('A goaway refuses an unsent stream whose `requeue` throws', () => {
     const { rig, stream } = waiting();
     takingBack(stream, () => {
       throw new Error('no place');
@@ -108,7 +106,7 @@ describe('unsent streams', () => {
     expect(rig.transport.closes).toEqual([]);
   });
 
-  it('Session calls `takeBack` without frames when nothing was sent on the stream', () => {
+  it('Session calls `requeue` without frames when nothing was sent on the stream', () => {
     const rig = new Rig();
     const taken = takingBack(rig.local(), () => true);
     goaway(rig);
@@ -131,7 +129,7 @@ describe('unsent streams', () => {
     expect(rig.news.map(({ type, stream: id }) => [type, id])).toEqual([['open', later.live.id]]);
   });
 
-  it('Session does not call `takeBack` for a stream whose open has left', () => {
+  it('Session does not call `requeue` for a stream whose open has left', () => {
     const { rig, left } = waiting();
     const taken = takingBack(left, () => true);
     rig.transport.end();

@@ -1,5 +1,4 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { OutgoingFrame } from '../../../src/wire/outgoing.js';
 import { logger } from '../../../src/logger.js';
 import type { Frame } from '../../../src/wire/frame.js';
 import { ResetCode } from '../../../src/wire/reset-code.js';
@@ -245,7 +244,7 @@ describe('accepted frames', () => {
     const rig = new Rig();
     const stream = rig.remote(1);
     const sizes: number[] = [];
-    stream.onReceive = () => sizes.push(stream.live.arrivedBytes);
+    stream.onReceive = () => sizes.push(rig.session.arrivedBytes);
     rig.receive({ type: 'data', stream: 1, payload: 'é' });
     rig.receive({ type: 'data', stream: 1, fragment: `"${'x'.repeat(1_000)}`, more: true }, { type: 'data', stream: 1, fragment: '"' });
     expect(sizes).toEqual(['{"type":"data","stream":1,"payload":"é"}'.length + 1, 1_002]);
@@ -267,15 +266,6 @@ describe('accepted frames', () => {
     expect(stream.cause).toBeNull();
     rig.receive({ type: 'data', stream: 1, payload: 'more' });
     expect([stream.payloads, stream.cause]).toEqual([['more'], null]);
-  });
-
-  it('Session closes a stream without a holder, and keeps the connection', () => {
-    const rig = new Rig();
-    const live = rig.session.open();
-    live.send(new OutgoingFrame({ type: 'open' }, null));
-    rig.receive({ type: 'data', stream: 2, payload: 1, end: true }, { type: 'reset', stream: 2 });
-    expect(live.phase).toBe('closed');
-    expect(rig.transport.closes).toEqual([]);
   });
 
   it('Session accepts an open that skips ids', () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { StreamTable } from '../../../src/session/streams/stream-table.js';
+import { ResetCode } from '../../../src/wire/reset-code.js';
 import { StreamIdsExhaustedError } from '../../../src/wire/stream-errors.js';
 import { Rig } from '../../support/session/rig.js';
 
@@ -36,8 +37,8 @@ describe('stream ids', () => {
     const rig = new Rig({ isDialer, firstId: last });
     expect([rig.session.streams.exhausted, rig.open().live.id]).toEqual([false, last]);
     expect(rig.session.streams.exhausted).toBe(true);
-    expect(() => rig.session.open()).toThrow(StreamIdsExhaustedError);
-    expect(() => rig.session.open()).toThrow('expected a free stream id, got none: this connection has used all of them');
+    expect(() => rig.local()).toThrow(StreamIdsExhaustedError);
+    expect(() => rig.local()).toThrow('expected a free stream id, got none: this connection has used all of them');
     expect([rig.session.streams.size, rig.news]).toEqual([1, [{ type: 'open', stream: last }]]);
   });
 
@@ -63,7 +64,7 @@ describe('live streams', () => {
     const rig = new Rig();
     const { streams } = rig.session;
     for (const id of [1, 3, 5]) rig.remote(id);
-    for (const stream of streams.values()) streams.delete(stream.id);
+    for (const stream of streams.values()) streams.delete(Number(stream.id));
     expect([streams.size, streams.values()]).toEqual([0, []]);
     expect(rig.session.admission.get(0)).toBe(rig.session.control);
   });
@@ -84,19 +85,19 @@ describe('live streams', () => {
 
 describe('unwritten resets', () => {
   it('`resetWritten` frees the place of its stream once', () => {
-    const table = new StreamTable(true, 1);
-    const [two, four] = [table.takeSlot(), table.takeSlot()];
-    table.awaitReset(2, two);
-    table.awaitReset(4, four);
-    two.close();
-    four.close();
-    expect(table.occupied).toBe(2);
-    table.resetWritten(2);
-    table.resetWritten(2);
+    const rig = new Rig();
+    const { streams: table } = rig.session;
+    const [one, three] = [rig.remote(1).live, rig.remote(3).live];
+    rig.transport.bufferedAmount = 1024 * 1024;
+    one.reset('user', ResetCode.CANCEL, '');
+    three.reset('user', ResetCode.CANCEL, '');
+    expect([table.size, table.occupied]).toEqual([0, 2]);
+    table.resetWritten(1);
+    table.resetWritten(1);
     expect(table.occupied).toBe(1);
-    table.resetWritten(8);
+    table.resetWritten(7);
     expect(table.occupied).toBe(1);
-    table.resetWritten(4);
+    table.resetWritten(3);
     expect(table.occupied).toBe(0);
   });
 });

@@ -1,12 +1,12 @@
 import { afterEach, jest } from '@jest/globals';
 import { JsonCodec } from '../../../src/codec/json.js';
 import type { CloseCause } from '../../../src/session/base/close-cause.js';
-import type { LiveStream } from '../../../src/session/streams/live-stream.js';
+import { LiveStream } from '../../../src/session/streams/live-stream.js';
 import { Session } from '../../../src/session/session.js';
 import type { SessionLimits, SessionOptions } from '../../../src/session/session-options.js';
 import type { SessionOwner } from '../../../src/session/session-owner.js';
 import { Tally } from '../../../src/session/base/tally.js';
-import type { StreamSink } from '../../../src/session/streams/stream-line.js';
+import type { Unsent } from '../../../src/session/send/backlog.js';
 import type { SocketClose } from '../../../src/transport/transport.js';
 import type { CloseReason } from '../../../src/wire/close-reason.js';
 import { isSmall } from '../../../src/wire/envelope-bound.js';
@@ -17,6 +17,7 @@ import { resolveLimits } from '../../../src/wire/limits.js';
 import { toMapping } from '../../../src/wire/mapping.js';
 import { OutgoingFrame } from '../../../src/wire/outgoing.js';
 import type { ResetCode } from '../../../src/wire/reset-code.js';
+import { hasDemand, hasRoom, overflowsWith, whenDemand, whenRoom } from '../../../src/peer/stream/room.js';
 import { lastLoss } from './loss.js';
 import { ScriptedTransport } from '../socket/scripted-transport.js';
 
@@ -33,26 +34,72 @@ export interface RigOptions extends Partial<Omit<SessionOptions, 'transport' | '
 }
 
 /** Holds one stream as a peer would, and records each notification. */
-export class Holder implements StreamSink {
+export class Holder extends LiveStream {
+  /** The open of a remote's stream, once it has arrived whole. */
+  open: CompleteFrame | null = null;
   readonly received: CompleteFrame[] = [];
   readonly ends: CloseCause[] = [];
   /** Run with each frame, and with the end. */
   onReceive: (frame: CompleteFrame) => void = () => undefined;
   onGone: (cause: CloseCause) => void = () => undefined;
 
+  /** Decides whether an unsent stream waits for another socket. */
+  onRequeue: (unsent: Unsent) => boolean = () => false;
+
+  /** @param onAccepted called with a remote's stream whose open has arrived whole */
   constructor(
-    readonly live: LiveStream,
-    readonly open: CompleteFrame | null,
-  ) {}
+    local: boolean,
+    isNotification = false,
+    private readonly onAccepted: (holder: Holder) => void = () => undefined,
+  ) {
+    super(local, isNotification);
+  }
+
+  /** The stream itself, which a socket has accepted. */
+  get live(): Holder & { readonly id: number } {
+    return this as Holder & { readonly id: number };
+  }
+
+  keep(bytes: number): boolean {
+    return this.held.keep(bytes);
+  }
+
+  read(bytes: number): void {
+    this.held.read(bytes);
+  }
+
+  handOver(): void {
+    this.held.handOver();
+  }
+
+  get hasRoom(): boolean {
+    return hasRoom(this);
+  }
+
+  get hasDemand(): boolean {
+    return hasDemand(this);
+  }
+
+  overflowsWith(bytes: number): boolean {
+    return overflowsWith(this, bytes);
+  }
+
+  whenRoom(task: () => void): void {
+    whenRoom(this, task);
+  }
+
+  whenDemand(task: () => void): void {
+    whenDemand(this, task);
+  }
 
   /** Payloads received, in order. */
   get payloads(): readonly unknown[] {
     return this.received.map(({ payload }) => payload).filter((payload) => payload !== ABSENT);
   }
 
-  /** The cause of the stream's end; `null` while it is live. */
-  get cause(): CloseCause | null {
-    return this.ends[0] ?? null;
+  accept(open: CompleteFrame): void {
+    this.open = open;
+    this.onAccepted(this);
   }
 
   receive(frame: CompleteFrame): void {
@@ -63,6 +110,10 @@ export class Holder implements StreamSink {
   gone(cause: CloseCause): void {
     this.ends.push(cause);
     this.onGone(cause);
+  }
+
+  requeue(unsent: Unsent): boolean {
+    return this.onRequeue(unsent);
   }
 }
 
@@ -159,8 +210,9 @@ export class Rig {
 
   /** This side opens a stream; its open is not sent. */
   local(forgotten = false): Holder {
-    const live = this.session.open(forgotten);
-    return this.#hold(live, null);
+    const holder = new Holder(true, forgotten);
+    this.session.adopt(holder);
+    return holder;
   }
 
   /** This side opens a stream and sends its open. */
@@ -186,20 +238,14 @@ export class Rig {
     return held === 0 && !this.transport.read;
   }
 
-  #hold(live: LiveStream, open: CompleteFrame | null): Holder {
-    const holder = new Holder(live, open);
-    live.sink = holder;
-    return holder;
-  }
-
   #owner(): SessionOwner {
     return {
       tally: this.tally,
-      accept: (live, open) => {
-        const holder = this.#hold(live, open);
-        this.remotes.push(holder);
-        this.onOpened(holder);
-      },
+      remoteStream: () =>
+        new Holder(false, false, (holder) => {
+          this.remotes.push(holder);
+          this.onOpened(holder);
+        }),
       refused: (code, reason) => {
         this.refused.push([code, reason]);
       },

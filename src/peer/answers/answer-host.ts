@@ -1,12 +1,11 @@
-import type { LiveStream } from '../../session/streams/live-stream.js';
-import type { CompleteFrame } from '../../wire/frame.js';
+import type { StreamCore } from '../stream/stream-core.js';
 import type { StreamHost } from '../stream/stream-host.js';
 import type { Tracer } from '../stream/tracer.js';
 
 /** Takes the streams of the remote. */
 export interface Incoming {
-  /** The open of a stream has arrived whole. */
-  receive(live: LiveStream, open: CompleteFrame): void;
+  /** A stream has arrived whole. */
+  receive(stream: StreamCore): void;
   /** A socket has opened. */
   socketOpened(): void;
   /** The peer has ended. */

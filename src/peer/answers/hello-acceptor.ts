@@ -1,5 +1,4 @@
 import { endedHere } from '../../session/base/close-cause.js';
-import type { LiveStream } from '../../session/streams/live-stream.js';
 import { runHandler } from './run-handler.js';
 import type { Deadline } from '../stream/deadlines.js';
 import type { HelloLimits, WideningLimits } from './hello-limits.js';
@@ -54,9 +53,9 @@ export class HelloAcceptor {
     this.#deadline = this.host.deadlines.add({ expire }, this.expected.timeoutMs);
   }
 
-  receive(live: LiveStream, stream: StreamCore): void {
+  receive(stream: StreamCore): void {
     if (this.#hello !== null) {
-      live.refuse('the hello has not been answered yet');
+      stream.refuse('the hello has not been answered yet');
       return;
     }
     this.#hello = stream;

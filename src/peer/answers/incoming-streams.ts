@@ -1,8 +1,6 @@
 import { Observable } from 'rxjs';
 import type { Subscriber } from 'rxjs';
 import { log } from '../../logger.js';
-import type { LiveStream } from '../../session/streams/live-stream.js';
-import type { CompleteFrame } from '../../wire/frame.js';
 import { checkFunction } from '../../wire/check.js';
 import { ResetCode } from '../../wire/reset-code.js';
 import { runHandler } from './run-handler.js';
@@ -14,7 +12,7 @@ import type { AnswerHost, Incoming } from './answer-host.js';
 import { NO_HANDLER } from './refuse-all.js';
 import { failAnswer } from '../stream/answer.js';
 import type { Stream } from '../stream/stream.js';
-import { StreamCore } from '../stream/stream-core.js';
+import type { StreamCore } from '../stream/stream-core.js';
 import { untakenError } from '../stream/untaken.js';
 import type { HelloAcceptor } from './hello-acceptor.js';
 
@@ -60,17 +58,11 @@ export class IncomingStreams implements Incoming {
     this.#helloAcceptor?.socketOpened();
   }
 
-  receive(live: LiveStream, open: CompleteFrame): void {
-    const stream = new StreamCore(this.host, live, Object.freeze(open.headers), open.payload);
-    live.sink = stream;
-    if (open.end) {
-      stream.trailers = open.trailers;
-      stream.finish();
-    }
+  receive(stream: StreamCore): void {
     const { incomingHeaders } = this.host.hooks;
     if (!incomingHeaders.empty) for (const intercept of incomingHeaders) intercept(stream.headers, stream.facade);
-    if (this.#helloAcceptor?.isAnswered === false) this.#helloAcceptor.receive(live, stream);
-    else this.#answer(live, stream);
+    if (this.#helloAcceptor?.isAnswered === false) this.#helloAcceptor.receive(stream);
+    else this.#answer(stream);
   }
 
   /** Called when the peer has ended. */
@@ -79,16 +71,16 @@ export class IncomingStreams implements Incoming {
     for (const subscriber of this.#subscribers) completeGuarded('a subscriber of streams$', subscriber);
   }
 
-  #answer(live: LiveStream, stream: StreamCore): void {
+  #answer(stream: StreamCore): void {
     const { tracer } = this.host;
-    if (tracer === null) this.#offer(live, stream);
+    if (tracer === null) this.#offer(stream);
     else
       tracer.answering(stream, () => {
-        this.#offer(live, stream);
+        this.#offer(stream);
       });
   }
 
-  #offer(live: LiveStream, stream: StreamCore): void {
+  #offer(stream: StreamCore): void {
     // An interceptor may have closed the stream; then there is nothing to answer.
     if (stream.cause !== null) return;
     for (const subscriber of this.#subscribers)
@@ -96,14 +88,14 @@ export class IncomingStreams implements Incoming {
         subscriber.next(stream.facade);
       });
     if (stream.isTaken || stream.cause !== null) return;
-    if (this.#handler === null) this.#refuse(live, stream);
+    if (this.#handler === null) this.#refuse(stream);
     else runHandler(this.#handler, stream);
   }
 
   /** Ends a stream that no code takes. A refusal can be retried; the error of an operator says more. */
-  #refuse(live: LiveStream, stream: StreamCore): void {
+  #refuse(stream: StreamCore): void {
     const error = untakenError(stream.facade);
-    if (error === undefined) live.refuse(this.#untaken());
+    if (error === undefined) stream.refuse(this.#untaken());
     else {
       warnOfRefusal(stream.label, ResetCode.APPLICATION_ERROR, error.message);
       failAnswer(stream, error);

@@ -5,8 +5,8 @@ export const NO_HANDLER = 'no handler took this stream: this side has neither an
 
 /** The streams of a remote on a side that answers none. */
 export const REFUSE_ALL: Incoming = {
-  receive(live) {
-    live.refuse(NO_HANDLER);
+  receive(stream) {
+    stream.refuse(NO_HANDLER);
   },
   socketOpened() {
     // No hello is expected.

@@ -10,17 +10,17 @@ import type { StreamCore } from '../stream/stream-core.js';
 export function runHandler(handler: StreamHandler, stream: StreamCore, settled?: (failed: boolean) => void): void {
   const answered = (result: unknown): void => {
     if (result !== undefined && !stream.isTaken && stream.cause === null) warnOfResult(handler, result);
-    stream.line.handlerSettled();
+    stream.handlerSettled();
     endAnswer(stream);
     settled?.(false);
   };
   const failed = (error: unknown): void => {
-    stream.line.handlerSettled();
+    stream.handlerSettled();
     failAnswer(stream, error);
     stopUpload(stream);
     settled?.(true);
   };
-  stream.line.handlerStarted();
+  stream.handlerStarted();
   try {
     const { payload } = stream;
     const result = handler(payload === ABSENT ? null : payload, stream.facade);

@@ -21,7 +21,6 @@ import { valueOf } from '../stream/shared-payload.js';
 import type { Stream } from '../stream/stream.js';
 import { StreamCore } from '../stream/stream-core.js';
 import type { OpenQueue } from '../stream/open-queue.js';
-import { QueuedStream } from '../stream/queued-stream.js';
 
 /**
  * How this side continues after the open. `continue` sends more; the others send nothing more. `request` expects one answer within
@@ -60,14 +59,16 @@ export class Calls {
     // Encode before the interceptors run, so that their changes to the payload are not sent.
     const encoded = encodedOpen(core, value);
     const frame = openFrame(core, value, encoded, this.#headers(value, encoded, options), intent !== 'continue', null);
-    const stream = signal?.aborted === true ? this.#unplaced(frame) : this.#place(frame, intent === 'notify');
+    const stream = new StreamCore(core, true, intent === 'notify', frame.headers, frame.payload);
+    // A call that its signal has aborted spends no id.
+    if (signal?.aborted !== true) this.#place(stream, frame);
     core.tracer?.called(stream);
     if (signal !== undefined) stream.cancelWith(signal);
     stream.limit(timeoutMs ?? (intent === 'request' ? core.options.requestTimeoutMs : 0));
     if (!core.hooks.calls.empty) for (const observe of core.hooks.calls) observe(stream.facade, intent === 'notify');
-    stream.line.send(frame);
+    stream.send(frame);
     // Dial after the send: `ensureDialing` may open a socket synchronously, which takes this stream with its open already queued.
-    if (stream.line.id === null && stream.phase !== 'closed') core.source.ensureDialing();
+    if (stream.id === null && stream.phase !== 'closed') core.source.ensureDialing();
     if (onOpen === undefined) return stream;
     try {
       const given = onOpen(stream.facade);
@@ -156,15 +157,18 @@ export class Calls {
     return freezeMetadata(copy, codec);
   }
 
-  #place(open: OutgoingFrame, isNotification: boolean): StreamCore {
+  /** Passes a new stream to the socket, or to the queue in which it waits for one. */
+  #place(stream: StreamCore, open: OutgoingFrame): void {
     const { core } = this;
     const { openQueue, openSession } = core;
-    const queue = this.#queueFor(openSession, isNotification);
-    if (openSession === null || queue !== null) return this.#enqueue(queue ?? openQueue, open, isNotification);
-    const live = openSession.open(isNotification);
-    const stream = new StreamCore(core, live, open.headers, open.payload);
-    live.sink = stream;
-    return stream;
+    const queue = this.#queueFor(openSession, stream.isNotification);
+    if (openSession !== null && queue === null) {
+      openSession.adopt(stream);
+      return;
+    }
+    (queue ?? openQueue).add(stream, OutgoingFrame.encodedPayload(open));
+    // Code of the user may have closed the peer meanwhile.
+    if (core.openSession === null && !core.source.expectsSocket) openQueue.refuse(stream, core.status.now);
   }
 
   /**
@@ -180,23 +184,6 @@ export class Calls {
     if (follows) return notifications;
     // The session's ids are used up (S1). If another socket can be dialed, the stream waits for that one.
     return session.streams.exhausted && core.source.replace() ? openQueue : null;
-  }
-
-  #enqueue(queue: OpenQueue, open: OutgoingFrame, isNotification: boolean): StreamCore {
-    const { core } = this;
-    const queued = queue.add(OutgoingFrame.encodedPayload(open), isNotification);
-    const stream = new StreamCore(core, queued, open.headers, open.payload);
-    queued.stream = stream;
-    if (core.openSession === null && !core.source.expectsSocket) core.openQueue.refuse(queued, core.status.now);
-    return stream;
-  }
-
-  /** Makes a stream that has ended before it begins, so that it spends no id. */
-  #unplaced(open: OutgoingFrame): StreamCore {
-    const nowhere = new QueuedStream(this.core.openQueue, false);
-    const stream = new StreamCore(this.core, nowhere, open.headers, open.payload);
-    nowhere.stream = stream;
-    return stream;
   }
 }
 

@@ -2,7 +2,6 @@ import { logger } from '../../logger.js';
 import type { Share } from '../../session/base/share.js';
 import type { CloseCause } from '../../session/base/close-cause.js';
 import { Tally } from '../../session/base/tally.js';
-import type { LiveStream } from '../../session/streams/live-stream.js';
 import { Session } from '../../session/session.js';
 import type { Loss, SessionOwner } from '../../session/session-owner.js';
 import type { SocketClose, Transport } from '../../transport/transport.js';
@@ -11,7 +10,8 @@ import type { CloseReason } from '../../wire/close-reason.js';
 import type { Codec } from '../../wire/codec.js';
 import type { AnyMuxError } from '../../wire/any-error.js';
 import { ConnectionFault } from '../../wire/fault.js';
-import type { CompleteFrame, Frame, FrameDirection } from '../../wire/frame.js';
+import { ABSENT } from '../../wire/frame.js';
+import type { Frame, FrameDirection } from '../../wire/frame.js';
 import { ResetCode } from '../../wire/reset-code.js';
 import type { ResolvedClose } from '../base/close-options.js';
 import { Deadlines } from '../stream/deadlines.js';
@@ -25,6 +25,7 @@ import type { PeerBase } from '../peer-base.js';
 import type { AnswerHost, Incoming } from '../answers/answer-host.js';
 import { REFUSE_ALL } from '../answers/refuse-all.js';
 import { AbortSignals } from '../stream/abort-signals.js';
+import { StreamCore } from '../stream/stream-core.js';
 import type { StreamHost } from '../stream/stream-host.js';
 import type { Tracer } from '../stream/tracer.js';
 import type { SocketSource } from './socket-source.js';
@@ -223,8 +224,12 @@ export class PeerCore implements SessionOwner, AnswerHost {
 
   // From the sessions
 
-  accept(live: LiveStream, open: CompleteFrame): void {
-    this.incoming.receive(live, open);
+  remoteStream(): StreamCore {
+    return new StreamCore(this, false, false, null, ABSENT);
+  }
+
+  accept(stream: StreamCore): void {
+    this.incoming.receive(stream);
   }
 
   observed(connection: number, direction: FrameDirection, frame: Frame, bytes: number): void {

@@ -47,6 +47,13 @@ export function greetingWith(make: MakeHello, timeoutMs: number): Greeting {
   return { make, timeoutMs, send: sayHello };
 }
 
+/** The stream of a hello. It belongs to its socket, so unlike other streams it never waits for the next one. */
+class HelloStream extends StreamCore {
+  override requeue(): boolean {
+    return false;
+  }
+}
+
 /** Opens the stream of the hello. Open interceptors do not see it. */
 function sayHello(core: PeerCore, session: Session, hello: Hello, timeoutMs: number): Observable<never> {
   return new Observable((subscriber) => {
@@ -57,10 +64,8 @@ function sayHello(core: PeerCore, session: Session, hello: Hello, timeoutMs: num
     const encoded = encodedOpen(core, hello.payload);
     const headers = freezeMetadata(hello.headers, core.codec);
     const frame = openFrame(core, hello.payload, encoded, headers, true, session.streams.nextId);
-    const live = session.open();
-    const stream = new StreamCore(core, live, frame.headers, frame.payload);
-    // The hello belongs to this socket: unlike other streams, it is not requeued for the next socket.
-    live.sink = { receive: (answer) => stream.receive(answer), gone: (cause, error) => stream.gone(cause, error) };
+    const stream = new HelloStream(core, true, false, frame.headers, frame.payload);
+    session.adopt(stream);
     stream.limit(timeoutMs);
     readOne(
       stream,
@@ -72,7 +77,7 @@ function sayHello(core: PeerCore, session: Session, hello: Hello, timeoutMs: num
         subscriber.error(error);
       },
     );
-    live.send(frame);
+    stream.send(frame);
   });
 }
 

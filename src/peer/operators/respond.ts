@@ -56,9 +56,9 @@ function answer(stream: Stream, project: Project, overflow: Overflow, answering:
   // The opener already knows how the stream ended, and may rely on no work starting after that.
   if (streamCore.cause !== null) return EMPTY;
   const settle = (): void => {
-    streamCore.line.handlerSettled();
+    streamCore.handlerSettled();
   };
-  streamCore.line.handlerStarted();
+  streamCore.handlerStarted();
   try {
     const input = project(stream.payload, stream);
     if (input !== undefined) {

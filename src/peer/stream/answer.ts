@@ -1,9 +1,11 @@
 import { log, logger } from '../../logger.js';
 import { ResetCode } from '../../wire/reset-code.js';
+import { ResetError } from '../../wire/stream-errors.js';
 import { messageOf } from '../base/error-serializer.js';
 import { isUnexpected, report } from './failures.js';
-import { resetByError } from './reset-by-error.js';
+import { resetOf } from './error-reset.js';
 import { outboxOf } from './outbox.js';
+import { resetPayload } from './sendable.js';
 import type { StreamCore } from './stream-core.js';
 
 /**
@@ -12,7 +14,7 @@ import type { StreamCore } from './stream-core.js';
  */
 export function endAnswer(stream: StreamCore): void {
   try {
-    if (!stream.line.sealed) outboxOf(stream).acceptLast();
+    if (!stream.sealed) outboxOf(stream).acceptLast();
   } catch (error) {
     failAnswer(stream, error);
   }
@@ -21,16 +23,27 @@ export function endAnswer(stream: StreamCore): void {
 
 /** Stops an upload without a reader. Call it only after the answer has ended. */
 export function stopUpload(stream: StreamCore): void {
-  if (stream.phase !== 'halfClosedRemote' && !stream.hasReader) stream.line.reset('library', ResetCode.NO_ERROR, '');
+  if (stream.phase !== 'halfClosedRemote' && !stream.hasReader) stream.reset('library', ResetCode.NO_ERROR, '');
 }
 
 /** Resets a stream with the error of its handler or its input. After the stream's end the answer stands, and only this side sees the error. */
 export function failAnswer(stream: StreamCore, error: unknown): void {
-  const { line } = stream;
-  const isReported = !line.local && isUnexpected(error, stream);
-  const when = line.sealed ? ' after its stream had ended' : '';
-  if (!line.sealed) resetByError(stream, error);
+  const { local, sealed } = stream;
+  const isReported = !local && isUnexpected(error, stream);
+  const when = sealed ? ' after its stream had ended' : '';
+  if (!sealed) resetByError(stream, error);
   if (isReported) report(error, stream, when);
   else if (logger.isEnabledFor('debug'))
-    log('debug', `${stream.label}: ${line.local ? 'an input' : 'a handler'} failed${when}: ${messageOf(error)}`);
+    log('debug', `${stream.label}: ${local ? 'an input' : 'a handler'} failed${when}: ${messageOf(error)}`);
+}
+
+/** Resets a stream with the error that a handler or an input threw. */
+function resetByError(stream: StreamCore, thrown: unknown): void {
+  const { host } = stream;
+  const { code, reason, payload } = resetOf(thrown, host.options.errorSerializer);
+  if (stream.closed) return;
+  if (!stream.begun && !host.hooks.replyHeaders.empty) outboxOf(stream).sendHeadersOfFailure();
+  // `throw undefined` must still count as an error.
+  const error = thrown ?? new ResetError(code, reason, payload, { streamId: stream.id });
+  stream.reset('user', code, reason, { payload, encodedPayload: resetPayload(host, payload, stream.id), error });
 }

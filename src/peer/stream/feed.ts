@@ -14,6 +14,7 @@ import type { Outlet, Overflow } from './overflow.js';
 import { pump } from './pump.js';
 import { disclaim } from './disclaimed.js';
 import { outboxOf } from './outbox.js';
+import { hasDemand, hasRoom, overflowsWith, whenDemand, whenRoom } from './room.js';
 import type { StreamCore } from './stream-core.js';
 import { extrasOf } from './stream-extras.js';
 
@@ -39,7 +40,7 @@ export function feed(stream: StreamCore, input: Input<unknown>, options: FeedOpt
 
 /** {@link feed} as a promise. Its rejection need not be handled. */
 export function sendAll(stream: StreamCore, input: Input<unknown>, options: FeedOptions): Promise<void> {
-  if (stream.line.sealed && stream.cause === null) {
+  if (stream.sealed && stream.cause === null) {
     decline(input);
     return rejected(outboxOf(stream).refusal());
   }
@@ -114,23 +115,23 @@ class StreamOutlet implements Outlet {
   }
 
   get hasRoom(): boolean {
-    return this.stream.line.hasRoom;
+    return hasRoom(this.stream);
   }
 
   get full(): boolean {
-    return this.stream.line.overflowsWith(Infinity);
+    return overflowsWith(this.stream, Infinity);
   }
 
   whenRoom(task: () => void): void {
-    this.stream.line.whenRoom(task);
+    whenRoom(this.stream, task);
   }
 
   get hasDemand(): boolean {
-    return this.stream.line.hasDemand;
+    return hasDemand(this.stream);
   }
 
   whenDemand(task: () => void): void {
-    this.stream.line.whenDemand(task);
+    whenDemand(this.stream, task);
   }
 
   send(value: unknown): void {
@@ -146,7 +147,7 @@ class StreamOutlet implements Outlet {
   complete(): void {
     this.#exhausted = true;
     this.#guarded(() => {
-      if (this.end && !this.stream.line.sealed) outboxOf(this.stream).acceptLast();
+      if (this.end && !this.stream.sealed) outboxOf(this.stream).acceptLast();
       this.subscriber.complete();
     });
   }
@@ -166,7 +167,7 @@ class StreamOutlet implements Outlet {
 
   overflow(): void {
     const text = 'expected room for the next value, got a full queue (overflow)';
-    this.stream.cancel(text, new QueueOverflowError(text, { streamId: this.stream.line.id }));
+    this.stream.cancel(text, new QueueOverflowError(text, { streamId: this.stream.id }));
   }
 
   #guarded(step: () => void): void {

@@ -1,43 +1,30 @@
 import type { Subscriber, TeardownLogic } from 'rxjs';
-import type { StreamLine } from '../../session/streams/stream-line.js';
+import { log } from '../../logger.js';
+import { aboutStream } from '../../wire/about-stream.js';
 import { chargeOf } from '../../wire/held-bytes.js';
 import { deliverEnd } from './stream-end.js';
 import type { End } from './stream-end.js';
+import type { StreamCore } from './stream-core.js';
 import { UnreadQueue } from './unread-queue.js';
 
 const NOBODY: readonly never[] = [];
+const MISSED = 'a second reader came after the first had left, and has missed the payloads between: keep one iterator';
 
 /** Receives the payloads of one stream as they come. */
-export interface Reader<T> {
-  next(value: T): void;
+export interface Reader {
+  next(value: unknown): void;
   error(error: unknown): void;
   complete(): void;
-}
-
-/** The parts of a stream that its inbox uses. */
-export interface InboxStream<T> {
-  /** Receives everything from the first payload on, without the inbox. */
-  readonly reader: Reader<T> | null;
-  /** Counts unread payloads. */
-  readonly line: Pick<StreamLine, 'weigh' | 'keep' | 'read' | 'arrivedBytes'>;
-  /** Set once no payload follows. Its error is `null` if the stream ended without one. */
-  readonly end: End | null;
-  /** A reader has come, so the stream is in use. */
-  markTaken(): void;
-  /** The last reader has left before the end. */
-  lastReaderLeft(): void;
-  /** A reader has come after payloads were dropped unread. */
-  missed(): void;
 }
 
 /**
  * The received payloads of one stream. They wait for the first reader, counted in bytes. Later readers share the remaining payloads. The inbox
  * is no Subject, where a throwing teardown would hide the end from other subscribers.
  */
-export class Inbox<T> {
+export class Inbox {
   /** Created when a payload has to wait; `null` again while none waits. None waits while the stream has a subscriber or its reader. */
-  #unread: UnreadQueue<T> | null = null;
-  #subscribers: readonly Subscriber<T>[] = NOBODY;
+  #unread: UnreadQueue<unknown> | null = null;
+  #subscribers: readonly Subscriber<unknown>[] = NOBODY;
   /** The number of subscribers. It includes those that still receive waiting payloads, which are not in the list yet. */
   #reading = 0;
   #readersLeft = false;
@@ -45,7 +32,7 @@ export class Inbox<T> {
   #dropped = false;
   #deliveringBytes: number | null = null;
 
-  constructor(private readonly stream: InboxStream<T>) {}
+  constructor(private readonly stream: StreamCore) {}
 
   get hasSubscriber(): boolean {
     return this.#reading > 0;
@@ -53,10 +40,10 @@ export class Inbox<T> {
 
   /** Bytes of the payload in delivery, for a reader that keeps the payload for later. */
   get deliveredBytes(): number {
-    return this.#deliveringBytes ?? chargeOf(this.stream.line.arrivedBytes);
+    return this.#deliveringBytes ?? chargeOf(this.stream.session?.arrivedBytes ?? 0);
   }
 
-  next(value: T): void {
+  next(value: unknown): void {
     if (this.#readersLeft) {
       this.#dropped = true;
       return;
@@ -68,7 +55,7 @@ export class Inbox<T> {
     else if (reader === null) (this.#unread ??= new UnreadQueue(this.stream)).add(value, this.deliveredBytes);
   }
 
-  /** The stream has its {@link InboxStream.end}, and no payload follows. Waiting payloads can still be read. */
+  /** The stream has its {@link StreamCore.end}, and no payload follows. Waiting payloads can still be read. */
   finish(end: End): void {
     const { reader } = this.stream;
     if (reader !== null) deliverEnd(reader, end);
@@ -76,10 +63,10 @@ export class Inbox<T> {
     for (const subscriber of this.#subscribers) deliverEnd(subscriber, end);
   }
 
-  subscribe(subscriber: Subscriber<T>): TeardownLogic {
+  subscribe(subscriber: Subscriber<unknown>): TeardownLogic {
     this.stream.markTaken();
     this.#readersLeft = false;
-    if (this.#dropped) this.stream.missed();
+    if (this.#dropped) log('warn', aboutStream(this.stream.id, MISSED));
     this.#dropped = false;
     this.#reading++;
     this.#drainTo(subscriber);
@@ -93,7 +80,7 @@ export class Inbox<T> {
   }
 
   /** Removes and returns the oldest waiting payload. */
-  shift(): ReturnType<UnreadQueue<T>['shift']> {
+  shift(): ReturnType<UnreadQueue<unknown>['shift']> {
     const unread = this.#unread?.shift();
     if (this.#unread?.length === 0) this.#unread = null;
     return unread;
@@ -105,7 +92,7 @@ export class Inbox<T> {
     while (this.shift() !== undefined) this.#dropped = true;
   }
 
-  #drainTo(subscriber: Subscriber<T>): void {
+  #drainTo(subscriber: Subscriber<unknown>): void {
     while (!subscriber.closed) {
       const unread = this.shift();
       if (unread === undefined) return;

@@ -4,7 +4,7 @@ import type { Reader } from './inbox.js';
 import type { StreamCore } from './stream-core.js';
 
 /** A subscriber. Its unsubscription runs the added teardowns. */
-interface Subscribing extends Reader<unknown> {
+interface Subscribing extends Reader {
   add(teardown: TeardownLogic): void;
 }
 
@@ -33,7 +33,7 @@ export function failLater(subscriber: Pick<Subscribing, 'add' | 'error'>, error:
 }
 
 /** Reads a stream that ended before the subscription. Delivers its error on a later turn. */
-class LateError implements Reader<unknown> {
+class LateError implements Reader {
   constructor(private readonly subscriber: Subscribing) {}
 
   next(value: unknown): void {

@@ -5,12 +5,14 @@ import type { StreamPhase } from '../../session/streams/stream-state.js';
 import { optionError } from '../../wire/check.js';
 import { ABSENT } from '../../wire/frame.js';
 import type { Metadata } from '../../wire/frame.js';
+import { checkReset } from '../../wire/check.js';
 import { ResetCode } from '../../wire/reset-code.js';
+import { ResetError } from '../../wire/stream-errors.js';
 import { observerOf } from '../../rx/guarded-observable.js';
 import { labelled } from '../base/label.js';
 import { isSubscriber } from '../../rx/is-subscriber.js';
 import { LeanSubscriber } from '../../rx/lean-subscriber.js';
-import { resetByUser } from './own-resets.js';
+import { resetPayload } from './sendable.js';
 import type { StreamCore } from './stream-core.js';
 
 const OTHER_COPY = 'expected a stream of this copy of rxmux, got one of another: the package is there twice';
@@ -54,7 +56,7 @@ export class LeanStream<In = unknown> extends Observable<In> {
 
   /** The stream's id; `null` until a socket has accepted the stream. */
   get id(): number | null {
-    return this.#streamCore.line.id;
+    return this.#streamCore.id;
   }
 
   /** Whether this side opened the stream. */
@@ -145,7 +147,15 @@ export class LeanStream<In = unknown> extends Observable<In> {
    * ```
    */
   reset(code: ResetCode = ResetCode.CANCEL, reason = '', payload?: unknown): void {
-    resetByUser(this.#streamCore, code, reason, payload);
+    checkReset('reset', code, reason);
+    const stream = this.#streamCore;
+    if (stream.closed) return;
+    if (code === ResetCode.REFUSED && stream.begun)
+      throw new TypeError('reset: expected another code than REFUSED, which vouches that nothing was done, on a stream that has begun');
+    // For CANCEL the cause alone yields the right error.
+    const error = code === ResetCode.CANCEL ? undefined : new ResetError(code, reason, payload ?? null, { streamId: stream.id });
+    stream.markTaken();
+    stream.reset('user', code, reason, { payload, encodedPayload: resetPayload(stream.host, payload, stream.id), error });
   }
 
   /** Returns id, side and phase for logs: `Stream 3 { opened by this side, phase: open }`. */

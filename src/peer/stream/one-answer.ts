@@ -7,7 +7,7 @@ export function readOne(stream: StreamCore, answered: (value: unknown) => void, 
   stream.readBy(new OneAnswer(stream, answered, failed));
 }
 
-class OneAnswer implements Reader<unknown> {
+class OneAnswer implements Reader {
   #answered = false;
 
   constructor(
@@ -19,7 +19,7 @@ class OneAnswer implements Reader<unknown> {
   next(value: unknown): void {
     if (this.#answered) {
       const text = 'one answer was expected';
-      this.stream.cancel(text, new CancelledError(text, { streamId: this.stream.line.id }));
+      this.stream.cancel(text, new CancelledError(text, { streamId: this.stream.id }));
       return;
     }
     this.#answered = true;

@@ -2,6 +2,7 @@ import { log } from '../../logger.js';
 import type { Unsent } from '../../session/send/backlog.js';
 import type { CloseCause } from '../../session/base/close-cause.js';
 import type { Session } from '../../session/session.js';
+import type { LiveStream } from '../../session/streams/live-stream.js';
 import type { Message } from '../../wire/codec.js';
 import { ConnectError } from '../../wire/errors.js';
 import { QueueOverflowError, StreamError } from '../../wire/stream-errors.js';
@@ -10,12 +11,11 @@ import { chargeOfPart } from '../../wire/held-bytes.js';
 import { LazySet } from '../../wire/lazy.js';
 import { ResetCode } from '../../wire/reset-code.js';
 import type { PeerStatus } from '../base/status.js';
-import type { StreamCore } from './stream-core.js';
-import { QueuedStream } from './queued-stream.js';
+import { QueuedFrames } from './queued-frames.js';
 
 /** Opens that wait for a connection: first come, first served, and bounded in bytes. */
 export class OpenQueue {
-  readonly #streams = new LazySet<QueuedStream>();
+  readonly #streams = new LazySet<QueuedFrames>();
   #bytes = 0;
 
   constructor(readonly limit: number) {}
@@ -33,7 +33,7 @@ export class OpenQueue {
   }
 
   /** The waiting streams in the order of their calls. */
-  protected get waiting(): Iterable<QueuedStream> {
+  protected get waiting(): Iterable<QueuedFrames> {
     return this.#streams;
   }
 
@@ -47,7 +47,7 @@ export class OpenQueue {
    *
    * @throws QueueOverflowError if the queue is full; one stream larger than the limit may wait alone
    */
-  add(encodedPayload: Message | null, isNotification: boolean): QueuedStream {
+  add(stream: LiveStream, encodedPayload: Message | null): void {
     const bytes = chargeOfPart(encodedPayload);
     if (this.#bytes > 0 && this.#bytes + bytes > this.limit) {
       throw new QueueOverflowError(
@@ -55,15 +55,14 @@ export class OpenQueue {
         { retriable: true },
       );
     }
-    return this.#enqueue(new QueuedStream(this, isNotification));
+    this.#enqueue(stream);
   }
 
   /** Queues a stream again whose socket took no frame of it. The queue accepted the stream once, so no limit applies. */
-  requeue(stream: StreamCore, { frames, waiters }: Unsent): QueuedStream {
-    const queued = this.#enqueue(new QueuedStream(this, stream.line.isNotification, waiters));
-    queued.stream = stream;
-    for (const frame of frames) queued.send(frame);
-    return queued;
+  requeue(stream: LiveStream, { frames, waiters }: Unsent): void {
+    const queued = this.#enqueue(stream);
+    for (const task of waiters) queued.addTask(task);
+    for (const frame of frames) stream.send(frame);
   }
 
   charge(bytes: number): void {
@@ -71,13 +70,13 @@ export class OpenQueue {
   }
 
   /** Adds a stream that waited in another queue. */
-  take(stream: QueuedStream, bytes: number): void {
-    this.#streams.add(stream);
+  take(queued: QueuedFrames, bytes: number): void {
+    this.#streams.add(queued);
     this.#bytes += bytes;
   }
 
-  release(stream: QueuedStream, bytes: number): void {
-    if (!this.#streams.delete(stream)) return;
+  release(queued: QueuedFrames, bytes: number): void {
+    if (!this.#streams.delete(queued)) return;
     const wasFull = this.full;
     this.#bytes -= bytes;
     if (wasFull && !this.full) for (const other of this.#streams) other.roomFreed();
@@ -88,16 +87,16 @@ export class OpenQueue {
    * wait for another one moves to `notifications`.
    */
   flushTo(session: Session, notifications: NotificationQueue): void {
-    for (const stream of this.#streams) {
+    for (const queued of this.#streams) {
       if (!session.acceptsStreams || session.streams.exhausted) return;
-      if (stream.isNotification && notifications.delays(session)) stream.moveTo(notifications);
-      else stream.flushTo(session);
+      if (queued.stream.isNotification && notifications.delays(session)) queued.moveTo(notifications);
+      else queued.flushTo(session);
     }
   }
 
   /** Moves all waiting streams to the end of `queue`. */
   moveTo(queue: OpenQueue): void {
-    for (const stream of this.#streams) stream.moveTo(queue);
+    for (const queued of this.#streams) queued.moveTo(queue);
   }
 
   /** Ends every waiting stream, because no connection will come. Logs `why` for notifications, which have no other way to report it. */
@@ -106,13 +105,13 @@ export class OpenQueue {
     error: AnyMuxError | null,
     why = 'the peer ended before there was a connection (await peer.opened first)',
   ): void {
-    const waiting = [...this.#streams];
+    const waiting = [...this.#streams].map(({ stream }) => stream);
     warnOfForgotten(waiting, why);
     for (const stream of waiting) stream.fail(cause, errorOfQueued(cause, error));
   }
 
   /** Ends a new stream, because no connection will ever come. The error is the failure of the last dial, if that is the cause. */
-  refuse(stream: QueuedStream, status: PeerStatus): void {
+  refuse(stream: LiveStream, status: PeerStatus): void {
     const reason = 'this peer opens no more streams';
     warnOfForgotten([stream], reason);
     if (status.state === 'closed' && status.error !== null) {
@@ -121,9 +120,11 @@ export class OpenQueue {
     } else stream.fail({ how: 'reset', by: 'library', code: ResetCode.REFUSED, reason, payload: null });
   }
 
-  #enqueue(stream: QueuedStream): QueuedStream {
-    this.#streams.add(stream);
-    return stream;
+  #enqueue(stream: LiveStream): QueuedFrames {
+    const queued = new QueuedFrames(this, stream);
+    this.#streams.add(queued);
+    stream.waiting = queued;
+    return queued;
   }
 }
 
@@ -144,9 +145,9 @@ export class NotificationQueue extends OpenQueue {
 
   /** Sends notifications up to the next one of several messages. */
   follow(session: Session): void {
-    for (const stream of this.waiting) {
+    for (const queued of this.waiting) {
       if (session.isNotifying || session.streams.exhausted) return;
-      stream.flushTo(session);
+      queued.flushTo(session);
     }
   }
 }
@@ -158,7 +159,7 @@ function errorOfQueued(cause: CloseCause, error: AnyMuxError | null): AnyMuxErro
 }
 
 /** Logs lost notifications. Any other call reports its own error. */
-function warnOfForgotten(streams: readonly QueuedStream[], why: string): void {
+function warnOfForgotten(streams: readonly LiveStream[], why: string): void {
   const { length } = streams.filter(({ isNotification }) => isNotification);
   if (length > 0) log('warn', `${length} notify() never left: ${why}`);
 }

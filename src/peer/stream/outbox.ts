@@ -12,6 +12,7 @@ import { report } from './failures.js';
 import { guard } from '../../rx/guard.js';
 import { rejected, unheeded } from '../base/caller-frames.js';
 import { copyMetadata, freezeMetadata } from '../base/metadata.js';
+import { hasRoom, overflowsWith, whenRoom } from './room.js';
 import { checkSendable } from './sendable.js';
 import { encodedBy, valueOf } from './shared-payload.js';
 import type { StreamCore } from './stream-core.js';
@@ -117,9 +118,9 @@ export class Outbox {
   #readyUnless(refusal: unknown): Promise<void> {
     const { stream } = this;
     if (refusal !== null) return rejected(refusal);
-    if (stream.line.hasRoom) return READY;
+    if (hasRoom(stream)) return READY;
     const room = new Promise<void>((resolve) => {
-      stream.line.whenRoom(resolve);
+      whenRoom(stream, resolve);
     });
     return unheeded<void>((resolve, fail) => {
       // A reset frees the queue too; `stream.error` is set one microtask later.
@@ -133,8 +134,8 @@ export class Outbox {
   /** Returns the error of an attempt to send now, or `null` if the stream may send. */
   refusal(): unknown {
     const { stream } = this;
-    if (!stream.line.sealed) return null;
-    const streamId = stream.line.id;
+    if (!stream.sealed) return null;
+    const streamId = stream.id;
     const { cause, error } = stream;
     if (error !== null && !endedHere(cause)) return error;
     const { now } = stream.host.status;
@@ -147,9 +148,9 @@ export class Outbox {
 
   #overflow(encoded: Message): Error | null {
     const { stream } = this;
-    const { id, unsent } = stream.line;
+    const { id, unsent } = stream;
     // The common case measures nothing.
-    if (!stream.line.overflowsWith(Infinity) || !stream.line.overflowsWith(chargeOfPart(encoded))) return null;
+    if (!overflowsWith(stream, Infinity) || !overflowsWith(stream, chargeOfPart(encoded))) return null;
     const error = new QueueOverflowError(TOO_MUCH, { streamId: id, retriable: unsent });
     stream.cancel('the sender overflowed its queue', error);
     // Report the error: a queue overflows when callers ignore the promise of `send`.
@@ -159,11 +160,11 @@ export class Outbox {
 
   #transmit(frame: OutgoingFrame, encodedPayload: Message | null): void {
     const { stream } = this;
-    checkSendable(stream.host, frame, encodedPayload, stream.line.id);
+    checkSendable(stream.host, frame, encodedPayload, stream.id);
     this.begun = true;
     if (encodedPayload !== null || frame.end === true) this.replied = true;
     stream.markTaken();
-    stream.line.send(frame);
+    stream.send(frame);
   }
 
   /** Returns the headers of this side's first frame; `null` after that frame, or for no headers. */

@@ -1,22 +1,18 @@
 import type { Unsubscribable } from 'rxjs';
-import { log } from '../../logger.js';
 import type { CloseCause } from '../../session/base/close-cause.js';
 import { causeError } from '../../session/base/close-cause.js';
 import type { Unsent } from '../../session/send/backlog.js';
-import type { StreamLine, StreamSink } from '../../session/streams/stream-line.js';
-import type { StreamPhase } from '../../session/streams/stream-state.js';
-import { CancelledError } from '../../wire/stream-errors.js';
+import { LiveStream } from '../../session/streams/live-stream.js';
+import { CancelledError, DeadlineExceededError } from '../../wire/stream-errors.js';
 import type { StreamError } from '../../wire/stream-errors.js';
-import { aboutStream } from '../../wire/about-stream.js';
 import { ABSENT } from '../../wire/frame.js';
 import type { CompleteFrame, Metadata } from '../../wire/frame.js';
 import { ResetCode } from '../../wire/reset-code.js';
-import { deadlineError } from './deadline-error.js';
 import type { Deadline, Deadlined } from './deadlines.js';
 import { deliverEnd, COMPLETED } from './stream-end.js';
 import type { End } from './stream-end.js';
 import { Inbox } from './inbox.js';
-import type { InboxStream, Reader } from './inbox.js';
+import type { Reader } from './inbox.js';
 import type { Outbox } from './outbox.js';
 import type { Abortable } from './abort-signals.js';
 import type { Stream } from './stream.js';
@@ -29,22 +25,21 @@ const NO_HEADERS: Readonly<Metadata> = Object.freeze({});
  * One stream as its user sees it, without the Observable around it: received payloads, the sending side, and the end. Most streams need few of
  * these parts, so each part is created on first access.
  */
-export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, Abortable, Unsubscribable {
+export class StreamCore extends LiveStream implements Deadlined, Abortable, Unsubscribable {
+  /** The headers of the open; empty if it had none. */
+  headers: Readonly<Metadata>;
   replyHeaders: Readonly<Metadata> | null = null;
   trailers: Readonly<Metadata> | null = null;
-  /**
-   * The cause of the stream's end; `null` while the stream is live. It is set after the phase. During delivery of the closing frame, `phase`
-   * is already `closed`, and `cause` and `end` are still `null`.
-   */
-  cause: CloseCause | null = null;
-  reader: Reader<unknown> | null = null;
+  /** Receives everything from the first payload on, without the inbox. */
+  reader: Reader | null = null;
   /** Made by `outboxOf`, once this side sends more than the open. */
   outbox: Outbox | null = null;
   /** Made by `extrasOf`. */
   extras: StreamExtras | null = null;
-  #inbox: Inbox<unknown> | null = null;
+  #inbox: Inbox | null = null;
   #facade: Stream | null = null;
-  #taken: boolean;
+  /** Whether a user has taken the stream. A stream of this side counts as taken. */
+  isTaken: boolean;
   /** The error that came with the cause, or is created from the cause on access. */
   #error: unknown = null;
   /** Whether the remote has ended and its last payload was delivered. */
@@ -58,19 +53,17 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
    */
   constructor(
     readonly host: StreamHost,
-    public line: StreamLine,
-    private readonly opening: Readonly<Metadata> | null,
-    readonly payload: unknown,
+    local: boolean,
+    isNotification: boolean,
+    opening: Readonly<Metadata> | null,
+    public payload: unknown,
   ) {
-    this.#taken = line.local;
+    super(local, isNotification);
+    this.headers = opening ?? NO_HEADERS;
+    this.isTaken = local;
   }
 
-  /** Whether this side opened the stream. */
-  get local(): boolean {
-    return this.line.local;
-  }
-
-  get inbox(): Inbox<unknown> {
+  get inbox(): Inbox {
     return (this.#inbox ??= new Inbox(this));
   }
 
@@ -89,22 +82,14 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
     return (this.#facade ??= this.host.makeStream(this) as Stream);
   }
 
-  get headers(): Readonly<Metadata> {
-    return this.opening ?? NO_HEADERS;
-  }
-
-  get phase(): StreamPhase {
-    return this.line.phase;
-  }
-
   /** Names the stream and its peer in the log. */
   get label(): string {
-    return `${this.host.label}, stream ${this.line.id ?? 'without an id'}`;
+    return `${this.host.label}, stream ${this.id ?? 'without an id'}`;
   }
 
   /** The error that ended the stream; `null` while it is live, or if it ended without one. */
   get error(): unknown {
-    return (this.#error ??= this.cause === null ? null : causeError(this.cause, this.line.id, this.line.unsent));
+    return (this.#error ??= this.cause === null ? null : causeError(this.cause, this.id, this.unsent));
   }
 
   /** The end of the payloads; `null` while more may follow. */
@@ -113,16 +98,11 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
     return this.cause === null ? null : this;
   }
 
-  /** Whether a user has taken the stream. A stream of this side counts as taken. */
-  get isTaken(): boolean {
-    return this.#taken;
-  }
-
   /**
    * Delivers every payload from the first on to `reader`, without an Inbox. Returns this object as the reader's subscription, which saves one
    * object per stream.
    */
-  readBy(reader: Reader<unknown>): Unsubscribable {
+  readBy(reader: Reader): Unsubscribable {
     this.markTaken();
     // Payloads may already wait, because `onOpen` runs before the call reads.
     for (let unread = this.#inbox?.shift(); unread !== undefined; unread = this.#inbox?.shift()) reader.next(unread.value);
@@ -153,17 +133,27 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
   }
 
   aborted(reason: unknown): void {
-    this.cancel('aborted', new CancelledError('aborted', { streamId: this.line.id, cause: reason }));
+    this.cancel('aborted', new CancelledError('aborted', { streamId: this.id, cause: reason }));
   }
 
   // Called by the connection
+
+  accept(open: CompleteFrame): void {
+    if (open.headers !== null) this.headers = Object.freeze(open.headers);
+    this.payload = open.payload;
+    if (open.end) {
+      this.trailers = open.trailers;
+      this.finish();
+    }
+    this.host.accept(this);
+  }
 
   receive(frame: CompleteFrame): void {
     if (this.local && this.replyHeaders === null) this.#firstFrame(frame.headers);
     if (frame.end) this.trailers = frame.trailers;
     if (frame.payload !== ABSENT) this.#deliver(frame.payload);
     // For an end that closes the stream, the cause follows in `gone`.
-    if (frame.end && this.phase !== 'closed') this.finish();
+    if (frame.end && !this.closed) this.finish();
   }
 
   /** The remote has ended. This side may go on. */
@@ -173,48 +163,44 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
   }
 
   gone(cause: CloseCause, error?: unknown): void {
-    const { end } = this;
-    this.cause = cause;
     this.#error = error;
     if (this.#deadline !== null) this.host.deadlines.cancel(this.#deadline);
     if (this.#signal !== null) this.host.signals.remove(this.#signal, this);
-    if (end === null) this.#deliverEnd(this);
+    if (!this.#completed) this.#deliverEnd(this);
     this.extras?.gone(cause);
   }
 
-  takeBack(unsent: Unsent): boolean {
-    if (!this.host.source.expectsSocket) return false;
-    this.line = this.host.openQueue.requeue(this, unsent);
+  requeue(unsent: Unsent): boolean {
+    const { source, openQueue } = this.host;
+    if (!source.expectsSocket) return false;
+    openQueue.requeue(this, unsent);
     return true;
   }
 
   // Called by the inbox
 
+  /** A reader has come, or this side sends, so the stream is in use. */
   markTaken(): void {
-    if (this.#taken) return;
-    this.#taken = true;
-    this.line.taken();
+    if (this.isTaken) return;
+    this.isTaken = true;
+    this.taken();
   }
 
+  /** The last reader has left before the end. */
   lastReaderLeft(): void {
     if (this.local) this.cancel();
-  }
-
-  missed(): void {
-    const missed = 'a second reader came after the first had left, and has missed the payloads between: keep one iterator';
-    log('warn', aboutStream(this.line.id, missed));
   }
 
   // Called by the user
 
   /** Resets the stream with CANCEL, because this side wants nothing more of it. Consumers see `error`, by default the cause's error. */
   cancel(reason = 'unsubscribed', error?: StreamError): void {
-    this.line.reset('user', ResetCode.CANCEL, reason, error === undefined ? undefined : { error });
+    this.reset('user', ResetCode.CANCEL, reason, error === undefined ? undefined : { error });
   }
 
   expire(timeoutMs: number): void {
-    const error = deadlineError(timeoutMs, this.line, this.host.source);
-    this.line.reset('library', ResetCode.DEADLINE_EXCEEDED, `not done within ${timeoutMs} ms`, { error });
+    const error = deadlineError(timeoutMs, this);
+    this.reset('library', ResetCode.DEADLINE_EXCEEDED, `not done within ${timeoutMs} ms`, { error });
   }
 
   #deliver(payload: unknown): void {
@@ -234,4 +220,12 @@ export class StreamCore implements StreamSink, InboxStream<unknown>, Deadlined, 
     if (!incomingHeaders.empty) for (const intercept of incomingHeaders) intercept(this.replyHeaders, this.facade);
     this.extras?.headersArrived(this.replyHeaders);
   }
+}
+
+/** Returns the error of a call that missed its deadline. For an unsent call the error names the cause, and a retry is safe. */
+function deadlineError(timeoutMs: number, { id, unsent, host }: StreamCore): DeadlineExceededError {
+  if (!unsent) return new DeadlineExceededError(timeoutMs, { streamId: id });
+  if (id !== null) return new DeadlineExceededError(timeoutMs, { streamId: id, unsent: 'the connection took nothing more' });
+  const { reason, error } = host.source.absence;
+  return new DeadlineExceededError(timeoutMs, { unsent: reason, ...(error === null ? {} : { cause: error }) });
 }

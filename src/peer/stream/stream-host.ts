@@ -37,6 +37,8 @@ export interface StreamHost {
   readonly openQueue: Pick<OpenQueue, 'requeue'>;
   readonly deadlines: Deadlines;
   readonly signals: AbortSignals;
+  /** A stream of the remote has arrived whole. */
+  accept(stream: StreamCore): void;
   /** The id of this side's next stream; `null` without a socket. */
   readonly nextStreamId: number | null;
 }

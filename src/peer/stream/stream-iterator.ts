@@ -104,7 +104,7 @@ export class StreamIterator<T> implements AsyncIterator<T, undefined> {
 
   #finish(error: unknown): void {
     if (this.#unasked.length > 0) {
-      this.stream.line.handOver();
+      this.stream.held.handOver();
       dropped?.register(this, this.#unasked);
     }
     const pull = this.#pulls.shift();

@@ -1,5 +1,6 @@
-import type { StreamLine } from '../../session/streams/stream-line.js';
 import { Fifo } from '../../wire/fifo.js';
+import { weightOf } from '../../wire/held-bytes.js';
+import type { StreamCore } from './stream-core.js';
 
 /** A payload with its encoded bytes, and with its bytes of memory. */
 interface Counted<T> {
@@ -10,20 +11,20 @@ interface Counted<T> {
 
 /** Unread payloads, which their stream counts. */
 export class UnreadQueue<T> extends Fifo<Counted<T>> {
-  constructor(private readonly stream: { readonly line: Pick<StreamLine, 'weigh' | 'keep' | 'read'> }) {
+  constructor(private readonly stream: StreamCore) {
     super();
   }
 
   /** Adds a payload, unless it exceeds a limit, which has reset the stream. */
   add(value: T, bytes: number): void {
-    const { line } = this.stream;
-    const weight = line.weigh(value, bytes);
-    if (line.keep(bytes, weight)) this.push({ value, bytes, weight });
+    const { stream } = this;
+    const weight = weightOf(stream.host.codec, value, bytes);
+    if (stream.held.keep(bytes, weight)) this.push({ value, bytes, weight });
   }
 
   override shift(): Counted<T> | undefined {
     const unread = super.shift();
-    if (unread !== undefined) this.stream.line.read(unread.bytes, unread.weight);
+    if (unread !== undefined) this.stream.held.read(unread.bytes, unread.weight);
     return unread;
   }
 

@@ -15,7 +15,7 @@ import { ResetCode } from '../../wire/reset-code.js';
 import type { FrameObserver } from '../base/frame-observer.js';
 import type { Share } from '../base/share.js';
 import type { ControlReplies } from '../send/control-replies.js';
-import { LiveStream } from './live-stream.js';
+import type { LiveStream } from './live-stream.js';
 import { RefusalPace } from './refusal-pace.js';
 import type { LiveStreamHost, StreamOwner } from './live-stream-host.js';
 
@@ -157,7 +157,9 @@ export class Admission implements Sinks<CompleteFrame | StreamFault> {
     const isLate = host.control.goaway.refuses(id);
     const refusal = isLate ? 'this side is going away' : this.#refusal();
     if (refusal === null) {
-      host.streams.set(id, new LiveStream(host, id, false));
+      const stream = host.owner.remoteStream();
+      stream.enter(host, id);
+      host.streams.set(id, stream);
       return frame;
     }
     host.owner.tally.ended({ how: 'reset', by: 'library', code: ResetCode.REFUSED, reason: refusal, payload: null });
@@ -216,7 +218,7 @@ export class Admission implements Sinks<CompleteFrame | StreamFault> {
   }
 
   #data(frame: FrameOf<'data'>, live: LiveStream): FrameOf<'data'> | null {
-    if (!live.expectsData()) {
+    if (!live.accepts('recvData')) {
       if (live.phase === 'idle') live.resetForViolation(ResetCode.PROTOCOL_ERROR, `expected the next fragment of the open, got data`);
       else live.resetForViolation(ResetCode.STREAM_CLOSED, `expected nothing after 'end', got data`);
       return null;

@@ -1,4 +1,5 @@
-import type { CompleteFrame } from '../../wire/frame.js';
+import type { Message } from '../../wire/codec.js';
+import type { OutgoingFrame } from '../../wire/outgoing.js';
 import type { Reassembly } from '../../wire/reassembly.js';
 import type { ResetCode } from '../../wire/reset-code.js';
 import type { FloodGuard } from '../base/flood-guard.js';
@@ -16,8 +17,8 @@ import type { StreamTable } from './stream-table.js';
 export interface StreamOwner {
   /** Counts the streams and frames of all sockets. */
   readonly tally: Tally;
-  /** The open of a remote stream has arrived whole. */
-  accept(stream: LiveStream, open: CompleteFrame): void;
+  /** Makes the stream for an open of the remote, which may not have arrived whole. */
+  remoteStream(): LiveStream;
   /** The library has refused a stream of the remote, because of a rule or a limit, or because no handler took it. */
   refused(code: ResetCode, reason: string): void;
 }
@@ -47,3 +48,29 @@ export interface LiveStreamHost extends MessageForm {
   /** Ends the connection. */
   fail(error: unknown): void;
 }
+
+/** The frames of a stream that no socket has accepted yet, and the tasks that wait on the stream. */
+export interface WaitingFrames {
+  /** Whether the stream can send more without growing a long queue. */
+  readonly hasRoom: boolean;
+  /** Returns whether the queue of all streams is so full that a value of `bytes` must fail if it did not wait for room. */
+  overflowsWith(bytes: number): boolean;
+  /** Keeps a task until a socket accepts the stream, or until there is room. */
+  addTask(task: () => void): void;
+  add(frame: OutgoingFrame): void;
+  /** The stream has ended. Drops its frames, and returns its tasks. */
+  leave(): readonly (() => void)[];
+}
+
+/** Optional parts of a reset. */
+export interface ResetExtras {
+  /** The decoded payload; default `null`, which means none. */
+  readonly payload?: unknown;
+  /** The encoded payload; default `null`, which sends none. */
+  readonly encodedPayload?: Message | null;
+  /** The error for the stream's user instead of the cause's plain error. */
+  readonly error?: unknown;
+}
+
+/** A reset without optional parts. */
+export const NO_EXTRAS: ResetExtras = {};

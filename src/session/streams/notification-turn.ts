@@ -2,7 +2,7 @@ import type { Codec } from '../../wire/codec.js';
 import { isSmall } from '../../wire/envelope-bound.js';
 import { encodedPartOf } from '../../wire/outgoing.js';
 import type { OutgoingFrame } from '../../wire/outgoing.js';
-import type { EndingStream } from './ending-stream.js';
+import type { LiveStream } from './live-stream.js';
 
 /**
  * The notification that is leaving in several messages. A later notification waits for it. Otherwise their slices would take turns, and the
@@ -10,7 +10,7 @@ import type { EndingStream } from './ending-stream.js';
  */
 export class NotificationTurn {
   /** The notification, from its call until it has left. */
-  #stream: EndingStream | null = null;
+  #stream: LiveStream | null = null;
 
   constructor(
     private readonly codec: Codec,
@@ -24,12 +24,12 @@ export class NotificationTurn {
   }
 
   /** The stream is about to queue its notification. */
-  queued(stream: EndingStream, open: OutgoingFrame): void {
+  queued(stream: LiveStream, open: OutgoingFrame): void {
     if (!open.isSmall && !isSmall(open, encodedPartOf(open), this.maxFrameBytes, this.codec)) this.#stream = stream;
   }
 
   /** A notification has left, or ended before it left. */
-  ended(stream: EndingStream): void {
+  ended(stream: LiveStream): void {
     if (stream !== this.#stream) return;
     this.#stream = null;
     this.passed();

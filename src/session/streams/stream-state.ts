@@ -87,6 +87,11 @@ export class StreamState {
     this.#row = local ? TABLE.queued : TABLE.arriving;
   }
 
+  /** Begins anew at another socket, or in the queue of those that wait for one. Only for an {@link unsent} stream. */
+  restart(): void {
+    this.#row = TABLE.queued;
+  }
+
   get phase(): StreamPhase {
     return this.#row.phase;
   }

@@ -1,15 +1,15 @@
 import type { Share } from '../base/share.js';
 import { LazyMap } from '../../wire/lazy.js';
 import { StreamIdsExhaustedError } from '../../wire/stream-errors.js';
+import type { Holdings } from './holdings.js';
 import type { LiveStream } from './live-stream.js';
-import { StreamSlot } from './stream-slot.js';
 import { StreamMap } from './stream-map.js';
 
 /** The live streams of one connection by id. It also tracks used ids, and the places of remote streams. */
 export class StreamTable extends StreamMap<LiveStream> {
   #occupied = 0;
-  /** Slots of closed streams whose reset is not written yet. */
-  readonly #resets = new LazyMap<number, StreamSlot>();
+  /** Holdings of closed streams whose reset is not written yet. */
+  readonly #resets = new LazyMap<number, Holdings>();
   #nextId: number;
   #highestSent = 0;
 
@@ -70,29 +70,28 @@ export class StreamTable extends StreamMap<LiveStream> {
   }
 
   /** Takes a place for a remote stream. */
-  takeSlot(): StreamSlot {
+  takePlace(): void {
     this.#occupied++;
     this.share?.streamTaken();
-    return new StreamSlot(this);
   }
 
   /** Frees a place. */
-  releaseSlot(): void {
+  releasePlace(): void {
     this.#occupied--;
     this.share?.streamReleased();
   }
 
   /** A reset of stream `id` is queued. The stream keeps its place until the reset is written. */
-  awaitReset(id: number, place: StreamSlot): void {
-    place.awaitReset();
-    this.#resets.set(id, place);
+  awaitReset(id: number, holdings: Holdings): void {
+    holdings.awaitReset();
+    this.#resets.set(id, holdings);
   }
 
   resetWritten(id: number): void {
-    const slot = this.#resets.get(id);
-    if (slot === undefined) return;
+    const holdings = this.#resets.get(id);
+    if (holdings === undefined) return;
     this.#resets.delete(id);
-    slot.resetWritten();
+    holdings.resetWritten();
   }
 
   /** Releases the places of all queued resets, because no reset will be written any more. */
