@@ -251,20 +251,24 @@ export const ACCEPTED = [
     { code: 'this.#messageBytes > host.limits.maxPayloadBytes', mutant: 'true', why: FASTER },
   ]),
   ...of('src/session/send/backlog.ts', [
-    { code: 'false', mutant: 'true', within: '#relieved = false', why: NO_LOOK },
-    { code: 'this.#waiters.size > 0', why: FASTER },
     {
       code: 'queue.frames > 0 && this.#queues.size === 1',
       mutant: 'false',
       why: 'only a shortcut: otherwise a single queue moves behind itself',
     },
+  ]),
+  ...of('src/session/send/room.ts', [
+    { code: 'false', mutant: 'true', within: '#relieved = false', why: NO_LOOK },
+    { code: 'this.size > 0', why: FASTER },
     { code: '!this.#relieved', mutant: 'false', why: NO_LOOK },
     { code: 'false', mutant: 'true', within: 'this.#relieved = false;', why: NO_LOOK },
-    { code: 'this.bytes >= this.#highWater', mutant: 'true', why: NO_LOOK },
-    { code: 'wasTooMuch && this.bytes < this.#highWater', mutant: 'true', why: NO_LOOK },
-    { code: 'wasTooMuch && this.bytes < this.#highWater', mutant: 'wasTooMuch || this.bytes < this.#highWater', why: NO_LOOK },
-    { code: 'this.bytes < this.#highWater', within: 'wasTooMuch &&', mutant: 'true', why: NO_LOOK },
-    { code: 'this.bytes < this.#highWater', within: 'wasTooMuch &&', mutant: 'this.bytes <= this.#highWater', why: NO_LOOK },
+    ...['true', 'left < this.#highWater || left + bytes >= this.#highWater'].map((mutant) => ({
+      code: 'left < this.#highWater && left + bytes >= this.#highWater',
+      mutant,
+      why: NO_LOOK,
+    })),
+    { code: 'left + bytes >= this.#highWater', mutant: 'true', why: NO_LOOK },
+    ...['true', 'left <= this.#highWater'].map((mutant) => ({ code: 'left < this.#highWater', mutant, within: 'freed', why: NO_LOOK })),
   ]),
   ...of('src/session/base/waiters.ts', [
     { code: 'this.get(stream) === undefined', mutant: 'false', why: 'callers ask for a stream that waits, or ignore the result' },
@@ -302,7 +306,7 @@ export const ACCEPTED = [
     { code: 'this.#pipeline?.next', why: '`add` drops frames while no pipeline is subscribed' },
     {
       code: 'backlog.frames > 0',
-      within: 'this.pulls?.after',
+      within: 'backlog.pulls?.after',
       why: 'a stream that is asked a moment earlier waits for its turn with a queued frame',
     },
     { code: 'this.#isDirect()', mutant: 'false', within: 'if (this.#isDirect())', why: QUEUED },
@@ -310,7 +314,7 @@ export const ACCEPTED = [
     { code: 'this.#whenFlushed.length > 0', why: 'only a shortcut: otherwise there is no task to run' },
   ]),
   ...of('src/session/send/pulls.ts', [
-    { code: 'backlog.pulled', why: FASTER },
+    { code: 'this.any', why: FASTER },
     { code: 'stream !== undefined', mutant: 'true', why: NARROWING },
     {
       code: 'this.#mayPull(stream)',

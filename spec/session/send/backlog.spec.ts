@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { JsonCodec } from '../../../src/codec/json.js';
 import { Backlog } from '../../../src/session/send/backlog.js';
+import { roomIn } from '../../../src/session/send/room.js';
 import { resolveLimits } from '../../../src/wire/limits.js';
 import type { Limits } from '../../../src/wire/limits.js';
 import { OutgoingFrame } from '../../../src/wire/outgoing.js';
@@ -55,7 +56,7 @@ describe('Backlog', () => {
     const ran: string[] = [];
     const backlog = backlogOf();
     add(backlog, 1, LANE_ROOM);
-    backlog.whenRoom(1, () => ran.push('1'));
+    roomIn(backlog).add(1, () => ran.push('1'));
     backlog.clear();
     backlog.release(1);
     expect([backlog.bytes, backlog.queues.size, ran]).toEqual([0, 0, []]);
@@ -68,7 +69,7 @@ describe('Backlog', () => {
     ])('`hasRoom` of a stream with %i bytes queued returns %s', (bytes, room) => {
       const backlog = backlogOf();
       add(backlog, 1, bytes);
-      expect([backlog.hasRoom(1), backlog.hasRoom(3)]).toEqual([room, true]);
+      expect([roomIn(backlog).hasRoom(1), roomIn(backlog).hasRoom(3)]).toEqual([room, true]);
     });
 
     it.each([
@@ -77,13 +78,7 @@ describe('Backlog', () => {
     ])('`hasRoom` with %i bytes queued on another stream and a sendHighWaterBytes of 1000 returns %s', (bytes, room) => {
       const backlog = backlogOf({ sendHighWaterBytes: 1000 });
       add(backlog, 3, bytes);
-      expect(backlog.hasRoom(1)).toBe(room);
-    });
-
-    it('`whenRoom` runs a task at once when there is room', () => {
-      const ran: string[] = [];
-      backlogOf().whenRoom(1, () => ran.push('now'));
-      expect(ran).toEqual(['now']);
+      expect(roomIn(backlog).hasRoom(1)).toBe(room);
     });
 
     it('`wake` runs the waiting tasks of a stream once, in order, when its queue is below 256 KiB', () => {
@@ -91,15 +86,15 @@ describe('Backlog', () => {
       const backlog = backlogOf();
       add(backlog, 1, LANE_ROOM);
       add(backlog, 1, 64);
-      for (const name of ['a', 'b']) backlog.whenRoom(1, () => ran.push(name));
-      backlog.wake(1);
-      backlog.relieve();
+      for (const name of ['a', 'b']) roomIn(backlog).add(1, () => ran.push(name));
+      roomIn(backlog).wake(1);
+      roomIn(backlog).relieve();
       expect(ran).toEqual([]);
       take(backlog, 1);
-      backlog.wake(3);
+      roomIn(backlog).wake(3);
       expect(ran).toEqual([]);
-      backlog.wake(1);
-      backlog.wake(1);
+      roomIn(backlog).wake(1);
+      roomIn(backlog).wake(1);
       expect(ran).toEqual(['a', 'b']);
     });
 
@@ -107,11 +102,11 @@ describe('Backlog', () => {
       const ran: number[] = [];
       const backlog = backlogOf({ sendHighWaterBytes: 300 });
       for (const stream of [1, 3]) add(backlog, stream, 200);
-      for (const stream of [5, 7, 1]) backlog.whenRoom(stream, () => ran.push(stream));
+      for (const stream of [5, 7, 1]) roomIn(backlog).add(stream, () => ran.push(stream));
       expect(ran).toEqual([]);
       take(backlog, 1);
-      backlog.relieve();
-      backlog.relieve();
+      roomIn(backlog).relieve();
+      roomIn(backlog).relieve();
       expect(ran).toEqual([5, 7, 1]);
     });
 
@@ -120,15 +115,15 @@ describe('Backlog', () => {
       const backlog = backlogOf({ sendHighWaterBytes: 300 });
       add(backlog, 1, 300);
       for (const stream of [3, 5])
-        backlog.whenRoom(stream, () => {
+        roomIn(backlog).add(stream, () => {
           ran.push(stream);
           add(backlog, stream, 300);
         });
       take(backlog, 1);
-      backlog.relieve();
+      roomIn(backlog).relieve();
       expect(ran).toEqual([3]);
       take(backlog, 3);
-      backlog.relieve();
+      roomIn(backlog).relieve();
       expect(ran).toEqual([3, 5]);
     });
 
@@ -136,30 +131,13 @@ describe('Backlog', () => {
       const ran: string[] = [];
       const backlog = backlogOf({ sendHighWaterBytes: 300 });
       add(backlog, 1, 300);
-      backlog.whenRoom(3, () => ran.push('other'));
-      backlog.whenRoom(1, () => ran.push('own'));
+      roomIn(backlog).add(3, () => ran.push('other'));
+      roomIn(backlog).add(1, () => ran.push('own'));
       backlog.drop(1);
       expect(ran).toEqual([]);
       backlog.release(1);
       expect(ran).toEqual(['own', 'other']);
     });
-  });
-
-  it('`release` runs the demand tasks of its stream, and `clear` drops them', () => {
-    const ran: number[] = [];
-    const backlog = backlogOf();
-    for (const stream of [1, 3]) backlog.pullers.add(stream, () => ran.push(stream));
-    backlog.release(3);
-    expect([ran, backlog.pulled]).toEqual([[3], true]);
-    backlog.clear();
-    expect([backlog.pulled, ran]).toEqual([false, [3]]);
-  });
-
-  it('`hasMore` is true for a stream with queued frames or a demand task', () => {
-    const backlog = backlogOf();
-    backlog.pullers.add(1, () => undefined);
-    add(backlog, 3, 100);
-    expect([1, 3, 5].map((stream) => backlog.hasMore(stream))).toEqual([true, true, false]);
   });
 
   it('Backlog counts frames, with those that go ahead, until they have left whole or are dropped', () => {
@@ -186,10 +164,8 @@ describe('Backlog', () => {
       const frames = [add(backlog, 1, LANE_ROOM, 'open'), add(backlog, 1, 70)];
       add(backlog, 3, 100);
       const task = (): void => void ran.push('1');
-      const pull = (): void => void ran.push('pull');
-      backlog.pullers.add(1, pull);
-      backlog.whenRoom(1, task);
-      expect(backlog.takeUnsent(1)).toEqual({ frames, waiters: [task, pull] });
+      roomIn(backlog).add(1, task);
+      expect(backlog.takeUnsent(1)).toEqual({ frames, waiters: [task] });
       expect([backlog.bytes, [...backlog.queues.keys()], ran]).toEqual([100, [3], []]);
     });
 

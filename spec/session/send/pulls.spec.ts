@@ -2,30 +2,31 @@ import { describe, expect, it } from '@jest/globals';
 import { JsonCodec } from '../../../src/codec/json.js';
 import { Backlog } from '../../../src/session/send/backlog.js';
 import { Pulls } from '../../../src/session/send/pulls.js';
+import { roomIn } from '../../../src/session/send/room.js';
 import { resolveLimits } from '../../../src/wire/limits.js';
 import { OutgoingFrame } from '../../../src/wire/outgoing.js';
 
 describe('Pulls', () => {
   it('`one` runs all tasks of the stream that has waited longest', () => {
-    const { pulls, backlog } = pulling();
+    const { pulls } = pulling();
     const ran: string[] = [];
-    expect([backlog.pulled, pulls.one()]).toEqual([false, false]);
+    expect([pulls.any, pulls.one()]).toEqual([false, false]);
     for (const [stream, task] of [
       [3, 'a'],
       [1, 'b'],
       [3, 'c'],
     ] as const)
       pulls.whenDemand(stream, () => ran.push(task));
-    expect([backlog.pulled, ran]).toEqual([true, []]);
-    expect([pulls.one(), ran, backlog.pulled]).toEqual([true, ['a', 'c'], true]);
-    expect([pulls.one(), ran, backlog.pulled]).toEqual([true, ['a', 'c', 'b'], false]);
+    expect([pulls.any, ran]).toEqual([true, []]);
+    expect([pulls.one(), ran, pulls.any]).toEqual([true, ['a', 'c'], true]);
+    expect([pulls.one(), ran, pulls.any]).toEqual([true, ['a', 'c', 'b'], false]);
   });
 
   it('`one` skips streams whose bulk is held, and streams with queued frames', () => {
     const { pulls, backlog, host } = pulling();
     const ran: number[] = [];
     for (const stream of [1, 3, 5]) pulls.whenDemand(stream, () => ran.push(stream));
-    backlog.add(3, new OutgoingFrame({ type: 'data', stream: 3, payload: 1 }, '1', new JsonCodec()));
+    backlog.add(3, frame(3));
     host.held = 1;
     expect([pulls.one(), ran]).toEqual([true, [5]]);
     expect([pulls.one(), ran]).toEqual([false, [5]]);
@@ -47,9 +48,44 @@ describe('Pulls', () => {
   });
 });
 
+describe('a backlog with pulls', () => {
+  it('`release` runs the demand tasks of its stream, and `clear` drops them', () => {
+    const { pulls, backlog } = pulling();
+    const ran: number[] = [];
+    for (const stream of [1, 3]) pulls.whenDemand(stream, () => ran.push(stream));
+    backlog.release(3);
+    expect([ran, pulls.any]).toEqual([[3], true]);
+    backlog.clear();
+    backlog.release(1);
+    expect([ran, backlog.pulls]).toEqual([[3], null]);
+  });
+
+  it('`hasMore` is true for a stream with queued frames or a demand task', () => {
+    const { pulls, backlog } = pulling();
+    pulls.whenDemand(1, () => undefined);
+    backlog.add(3, frame(3));
+    expect([1, 3, 5].map((stream) => backlog.hasMore(stream))).toEqual([true, true, false]);
+  });
+
+  it('`takeUnsent` returns the tasks that wait for room, and then the demand tasks', () => {
+    const { pulls, backlog } = pulling();
+    const tasks = [(): void => undefined, (): void => undefined] as const;
+    pulls.whenDemand(1, tasks[1]);
+    roomIn(backlog).add(1, tasks[0]);
+    expect(backlog.takeUnsent(1)).toEqual({ frames: [], waiters: tasks });
+    expect(pulls.any).toBe(false);
+  });
+});
+
+function frame(stream: number): OutgoingFrame {
+  return new OutgoingFrame({ type: 'data', stream, payload: 1 }, '1', new JsonCodec());
+}
+
 /** Pulls of a scheduler without a turn, which holds the bulk of one stream. */
 function pulling() {
   const backlog = new Backlog(resolveLimits());
   const host = { backlog, accepted: 0, hasTurn: false, held: 0, holds: (stream: number) => stream === host.held, pump: () => undefined };
-  return { pulls: new Pulls(host), backlog, host };
+  const pulls = new Pulls(host);
+  backlog.pulls = pulls;
+  return { pulls, backlog, host };
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Unsent } from '../../../src/session/send/backlog.js';
+import { roomIn } from '../../../src/session/send/room.js';
 import { OutgoingFrame } from '../../../src/wire/outgoing.js';
 import { ResetCode } from '../../../src/wire/reset-code.js';
 import { collectLogs } from '../../support/peer/logs.js';
@@ -60,7 +61,7 @@ describe('unsent streams', () => {
   ])('Session calls `requeue` with all frames and waiting tasks of an unsent stream after %s', (_what, leave) => {
     const { rig, stream } = waiting();
     const woken: string[] = [];
-    stream.live.whenRoom(() => woken.push('woken'));
+    roomIn(rig.session.scheduler.backlog).add(Number(stream.live.id), () => woken.push('woken'));
     const taken = takingBack(stream, () => true);
     leave(rig);
     expect(taken).toHaveLength(1);

@@ -1,4 +1,4 @@
-import { STREAM_ROOM_BYTES, SPARED_BYTES } from '../../session/send/backlog.js';
+import { STREAM_ROOM_BYTES, SPARED_BYTES } from '../../session/send/room.js';
 import type { Session } from '../../session/session.js';
 import type { LiveStream } from '../../session/streams/live-stream.js';
 import type { WaitingFrames } from '../../session/streams/live-stream-host.js';
@@ -6,7 +6,6 @@ import { runAll } from '../../session/base/waiters.js';
 import { chargeOfPart } from '../../wire/held-bytes.js';
 import { OutgoingFrame } from '../../wire/outgoing.js';
 import type { OpenQueue } from './open-queue.js';
-import { whenRoom } from './room.js';
 
 /** The number of frames of a stream that has sent only its open. */
 const OPEN_ALONE = 1;
@@ -61,7 +60,7 @@ export class QueuedFrames implements WaitingFrames {
       for (const frame of this.#frames) stream.send(frame);
       this.queue.release(this, this.#bytes);
     });
-    for (const task of this.#tasks.splice(0)) whenRoom(stream, task);
+    runAll(this.#tasks.splice(0));
   }
 
   /** Moves to another queue. */

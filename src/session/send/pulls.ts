@@ -1,3 +1,4 @@
+import { Waiters } from '../base/waiters.js';
 import type { Backlog } from './backlog.js';
 import type { Scheduler } from './scheduler.js';
 
@@ -22,16 +23,23 @@ const MOST_UNANSWERED = 16;
 
 /** Returns the pulls of a scheduler, made on first use. */
 export function pullsOf(scheduler: Scheduler): Pulls {
-  return (scheduler.pulls ??= new Pulls(scheduler));
+  return (scheduler.backlog.pulls ??= new Pulls(scheduler));
 }
 
 /** Asks streams that wait until the socket takes more for their next frame. Waiting streams take turns. */
-export class Pulls {
+export class Pulls extends Waiters {
   #isPulling = false;
   /** A pulled stream may send exactly one frame now, until the scheduler has accepted one more than this; `null` for none. */
   #grantedAt: number | null = null;
 
-  constructor(private readonly host: PullHost) {}
+  constructor(private readonly host: PullHost) {
+    super();
+  }
+
+  /** Whether any stream waits, and may be pulled. */
+  get any(): boolean {
+    return this.size > 0 && this.host.backlog.share?.mustWait() !== true;
+  }
 
   /** Whether {@link many} runs. */
   get isPulling(): boolean {
@@ -46,14 +54,13 @@ export class Pulls {
 
   /** Runs `task` once {@link hasDemand} holds. Waiting streams take turns. */
   whenDemand(stream: number, task: () => void): void {
-    this.host.backlog.pullers.add(stream, task);
+    this.add(stream, task);
     this.host.pump();
   }
 
   /** Pulls after a queued frame has left, so pulled streams and queues take turns. A stream is pulled again after its last frame has left. */
   after(stream: number): void {
-    const { backlog } = this.host;
-    if (backlog.pulled) this.#granting(() => (this.#mayPull(stream) ? backlog.pullers.run(stream) : this.#next()));
+    if (this.any) this.#granting(() => (this.#mayPull(stream) ? this.run(stream) : this.#next()));
   }
 
   /** Pulls one frame ahead of the queues. Returns `false` if no stream may send. */
@@ -81,9 +88,8 @@ export class Pulls {
 
   /** Pulls the stream that has waited longest, of those whose frame may leave. Returns `false` if there is none. */
   #next(): boolean {
-    const { backlog } = this.host;
-    const stream = backlog.pulled ? backlog.pullers.first((waiting) => this.#mayPull(waiting)) : undefined;
-    return stream !== undefined && backlog.pullers.run(stream);
+    const stream = this.any ? this.first((waiting) => this.#mayPull(waiting)) : undefined;
+    return stream !== undefined && this.run(stream);
   }
 
   #mayPull(stream: number): boolean {

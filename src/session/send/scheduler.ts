@@ -40,8 +40,6 @@ export class Scheduler implements PullHost {
   readonly slices$: Observable<Frame>;
   /** The waiting frames and tasks. */
   readonly backlog: Backlog;
-  /** Made by `pullsOf`, for the first stream that waits to be pulled. */
-  pulls: Pulls | null = null;
   /** Paces bulk. Made for the first one. */
   window: BulkWindow | null = null;
   /** Whether the last frame that left was bulk. */
@@ -57,7 +55,7 @@ export class Scheduler implements PullHost {
     this.backlog = new Backlog(host.limits, host.share);
     this.#pace = new Pace(host.transport, this.pump);
     host.share?.onRoom(() => {
-      this.backlog.roomMade();
+      this.backlog.room?.madeElsewhere();
       this.pump();
     });
     // A Subject would cost more: every frame passes here, to one subscriber.
@@ -124,7 +122,7 @@ export class Scheduler implements PullHost {
   /** Drops every stream whose open has not left. The stream moves to another socket, or fails. */
   dropUnopened(): void {
     this.backlog.dropUnopened();
-    this.backlog.relieve();
+    this.backlog.room?.relieve();
     this.#checkFlushed();
   }
 
@@ -156,8 +154,8 @@ export class Scheduler implements PullHost {
     } finally {
       this.#pumping = false;
     }
-    this.backlog.relieve();
-    if (this.pulls !== null) this.#pull(this.pulls);
+    this.backlog.room?.relieve();
+    if (this.backlog.pulls !== null) this.#pull(this.backlog.pulls);
     this.#checkFlushed();
   };
 
@@ -187,10 +185,10 @@ export class Scheduler implements PullHost {
   }
 
   #pull(pulls: Pulls): void {
-    if (pulls.isPulling || this.#pace.resting || !this.backlog.pulled) return;
+    if (pulls.isPulling || this.#pace.resting || !pulls.any) return;
     const isAnyLeft = pulls.many();
     // With empty queues nothing else waits for the socket, for a turn, or for an answer.
-    if (!this.backlog.pulled || !this.#isFlushed() || this.#pace.waiting || this.#stopped) return;
+    if (!pulls.any || !this.#isFlushed() || this.#pace.waiting || this.#stopped) return;
     if (isAnyLeft) this.#pace.rest();
     else this.window?.awaitAnswer();
   }
@@ -207,10 +205,10 @@ export class Scheduler implements PullHost {
     for (const [stream, queue] of backlog.queues) {
       if (this.holds(stream)) continue;
       this.#pace.wrote(this.#stepStream(stream, queue));
-      if (backlog.frames > 0) this.pulls?.after(stream);
+      if (backlog.frames > 0) backlog.pulls?.after(stream);
       return true;
     }
-    if (this.pulls?.one() === true) return true;
+    if (backlog.pulls?.one() === true) return true;
     this.window?.awaitAnswer();
     // The window may have queued a ping.
     return backlog.hasAhead;
@@ -230,8 +228,8 @@ export class Scheduler implements PullHost {
     }
     const bytes = before - queue.bytes;
     this.#send(slice, bytes);
-    backlog.wake(stream);
-    backlog.relieve();
+    backlog.room?.wake(stream);
+    backlog.room?.relieve();
     return bytes;
   }
 
