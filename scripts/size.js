@@ -40,8 +40,8 @@ const ENTRIES = [
   { entry: 'a client: request, open$, reconnect', source: CLIENT, without: RXJS, bound: 50_170 },
   { entry: 'the same, with rxjs', source: CLIENT, without: [], bound: 54_720 },
   { entry: 'the same, compiled for ES2020, without rxjs', source: CLIENT, without: RXJS, target: 'es2020', bound: 50_270 },
-  { entry: 'a client of rxmux/lean, the same', source: LEAN, without: RXJS, bound: 40_930 },
-  { entry: 'a client of rxmux/lean, with rxjs', source: LEAN, without: [], bound: 43_830 },
+  { entry: 'a client of rxmux/lean, the same', source: LEAN, without: RXJS, bound: 40_240 },
+  { entry: 'a client of rxmux/lean, with rxjs', source: LEAN, without: [], bound: 43_150 },
   {
     entry: 'a client with msgpack, without rxjs and @msgpack/msgpack',
     source: MSGPACK_CLIENT,
