@@ -84,4 +84,18 @@ describe('restTimer', () => {
       expect(seen).toEqual([[at, true]]);
     }),
   );
+
+  it.each([
+    ['a short rest that is late by a tenth of the period', 1, 11, true],
+    ['a short rest that is late by more than a tenth of the period', 1, 12, false],
+    ['a long rest that is late by as much again', 60, 120, true],
+    ['a long rest that is later', 60, 121, false],
+  ])(
+    '`restTimer` reports whether it was on time after %s',
+    inTime<[string, number, number, boolean]>((time, _what, rest, at, onTime) => {
+      const seen = watch(time, (due) => restTimer({ now: () => 0, paused: false }, rest, 100, due));
+      time.sleep(at);
+      expect(seen).toEqual([[at, onTime]]);
+    }),
+  );
 });
