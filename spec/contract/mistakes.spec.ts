@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { from, lastValueFrom, mergeMap, of } from 'rxjs';
 import type { Observable } from 'rxjs';
-import { answer, contract, request, stream } from '../../src/contract.js';
+import { answer, client, contract, request, stream } from '../../src/contract.js';
 import { collectLogs } from '../support/peer/logs.js';
 import { createPair } from '../support/peer/tracked.js';
 
@@ -18,8 +18,14 @@ describe('mistakes that TypeScript finds, in a program without it', () => {
     expect(() => contract(api as never)).toThrow(new TypeError(says));
   });
 
-  it('`answer` refuses a contract that is none', () => {
-    expect(() => answer(undefined as never, {} as never)).toThrow(new TypeError('answer: expected a contract, got undefined'));
+  it.each([
+    { api: undefined, says: (at: string) => `${at}: expected a contract, got undefined` },
+    { api: answerOne, says: () => 'one: expected a procedure or a namespace, got a function' },
+    { api: { chat: answerOne }, says: () => 'chat.one: expected a procedure or a namespace, got a function' },
+  ])('`answer` and `client` refuse $api in the place of a contract', ({ api, says }) => {
+    const { dialer } = createPair();
+    expect(() => answer(api as never, { chat: {} } as never)).toThrow(new TypeError(says('answer')));
+    expect(() => client(dialer, api as never)).toThrow(new TypeError(says('client')));
   });
 
   it('A misspelt option is refused, because a misspelt `around` would let every call pass', () => {

@@ -18,7 +18,7 @@ import { RemoteError } from '../wire/stream-errors.js';
 import { AnsweredCall } from './call.js';
 import type { Call } from './call.js';
 import { isCall, TIMEOUT_HEADER } from './convention.js';
-import { isProcedure } from './contract.js';
+import { checkEntry, isProcedure } from './contract.js';
 import type { Contract, NamesOf } from './contract.js';
 import { Next, Outcome } from './outcome.js';
 import type { MaybeLater } from './outcome.js';
@@ -86,7 +86,7 @@ interface Bound {
  * with `INVALID`. The issues are its data.
  *
  * @param answers one function for each procedure. Of requests and uploads its result is the reply, of others the items.
- * @throws TypeError for a procedure without an answer, and for a wrong or unknown option
+ * @throws TypeError for an `api` that is no contract, a procedure without an answer, and a wrong or unknown option
  *
  * @example
  * ```ts
@@ -119,15 +119,16 @@ export function answer<C extends Contract, Context = PeerContext>(
 function bind(table: Map<string, Bound>, api: Contract, answers: unknown, prefix: string): void {
   for (const [key, value] of Object.entries(api)) {
     const name = prefix + key;
+    const entry = checkEntry(name, value);
     const given = memberOf(answers, key);
-    if (!isProcedure(value)) {
-      bind(table, value, given, `${name}.`);
+    if (!isProcedure(entry)) {
+      bind(table, entry, given, `${name}.`);
       continue;
     }
     const method = checkFunction(`answers.${name}`, given as Bound['answer']);
     table.set(name, {
-      procedure: value,
-      checkPayload: checkBy(value.payload, `the payload of '${name}'`),
+      procedure: entry,
+      checkPayload: checkBy(entry.payload, `the payload of '${name}'`),
       answer: method.bind(answers),
     });
   }

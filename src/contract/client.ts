@@ -4,9 +4,10 @@ import { checkPeer } from '../peer/check-peer.js';
 import type { InputOptions, OpenOptions } from '../peer/calls/call-options.js';
 import type { Peer } from '../peer/peer.js';
 import type { Input } from '../peer/stream/input.js';
+import { checkObject } from '../wire/check.js';
 import type { MetadataInput } from '../wire/frame.js';
 import { opening, TIMEOUT_HEADER } from './convention.js';
-import { isProcedure } from './contract.js';
+import { checkEntry, isProcedure } from './contract.js';
 import type { Contract } from './contract.js';
 import type { ChannelProcedure, Procedure, Received, RequestProcedure, Sent, StreamProcedure, UploadProcedure } from './procedure.js';
 import { checkBy, checkEach } from './validate.js';
@@ -67,7 +68,7 @@ export interface ClientOptions<Validated extends boolean = boolean> {
  *
  * Catch declared errors with {@link whenError}. Calls fail with the other errors of `peer.open$`, too.
  *
- * @throws TypeError for an object that is no peer
+ * @throws TypeError for a `peer` that is no peer, and an `api` that is no contract
  *
  * @example
  * ```ts
@@ -78,14 +79,15 @@ export interface ClientOptions<Validated extends boolean = boolean> {
  */
 export function client<C extends Contract, V extends boolean = false>(peer: Peer, api: C, options: ClientOptions<V> = {}): Client<C, V> {
   checkPeer('client', peer, 'open$');
-  return callsOf(peer, api, options.validate === true, '') as Client<C, V>;
+  return callsOf(peer, checkObject('client', api, 'a contract'), options.validate === true, '') as Client<C, V>;
 }
 
 function callsOf(peer: Peer, api: Contract, validate: boolean, prefix: string): unknown {
-  const calls = Object.entries(api).map(([key, value]) => [
-    key,
-    isProcedure(value) ? callOf(peer, prefix + key, value, validate) : callsOf(peer, value, validate, `${prefix}${key}.`),
-  ]);
+  const calls = Object.entries(api).map(([key, value]) => {
+    const name = prefix + key;
+    const entry = checkEntry(name, value);
+    return [key, isProcedure(entry) ? callOf(peer, name, entry, validate) : callsOf(peer, entry, validate, `${name}.`)];
+  });
   return Object.freeze(Object.fromEntries(calls));
 }
 

@@ -1,4 +1,4 @@
-import { optionError } from '../wire/check.js';
+import { checkObject } from '../wire/check.js';
 import type { Procedure } from './procedure.js';
 
 /** Procedures by their names. A namespace is a contract within a contract: `chat: { send }` is called `chat.send`. */
@@ -29,11 +29,16 @@ const BAD_NAME = /^(then)?$|\./;
 export function contract<C extends Contract>(api: C): C {
   for (const [name, value] of Object.entries<unknown>(api)) {
     if (BAD_NAME.test(name)) throw new TypeError(`expected a name without dots other than 'then', got '${name}'`);
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) throw optionError(name, 'a procedure or a namespace', value);
-    if (!isProcedure(value as Procedure | Contract)) contract(value as Contract);
+    const entry = checkEntry(name, value as Procedure | Contract);
+    if (!isProcedure(entry)) contract(entry);
   }
   // A module (`import * as chat`) is a namespace too. It cannot be frozen, and does not change.
   return Object.isExtensible(api) ? Object.freeze(api) : api;
+}
+
+/** @throws TypeError for a value that is neither a procedure nor a namespace, such as an answer in the place of its contract */
+export function checkEntry(name: string, value: Procedure | Contract): Procedure | Contract {
+  return checkObject(name, value, 'a procedure or a namespace');
 }
 
 /** Whether a value is a procedure, not a namespace. A namespace may hold a procedure named `kind`. */
