@@ -21,7 +21,7 @@ export function startsWithBom(bytes: Uint8Array, from: number, size: number): bo
   return size > HANDED_ON_ABOVE && MARK.every((byte, index) => bytes[from + index] === byte);
 }
 
-/** Copies a msgpack value and doubles the mark of these texts, which are in their order. So decoding keeps one mark. */
+/** Copies a msgpack value and doubles the mark of each text, so that decoding keeps one. `texts` are in the order of their positions. */
 export function withDoubledBoms(bytes: Uint8Array, texts: readonly BomText[]): Uint8Array {
   const copy = new Uint8Array(bytes.length + texts.length * MOST_ADDED);
   const view = new DataView(copy.buffer);

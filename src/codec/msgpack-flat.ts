@@ -57,12 +57,12 @@ export function readFlat(message: Uint8Array, from: number): FlatHeaders | null 
   return { headers, items: 2 * (head - FIXMAP), to };
 }
 
-/** Whether only the library takes a key in the way that it has to be taken. */
+/** Whether a key needs the general encoder and decoder. */
 function isSpecial(key: string): boolean {
   return key === '__proto__' || mayBeIndex(key);
 }
 
-/** Returns the position behind the text; the end of the buffer, or beyond, for a value that has no place in it. */
+/** Writes a text, and returns the position behind it. The end of the buffer, or a position beyond, means that the value did not fit. */
 function putText(from: number, value: unknown): number {
   if (typeof value !== 'string' || value.length > MOST_IN_STR_8 || from + STR_8_HEAD + value.length > scratch.length) return scratch.length;
   if (value.length > MOST_IN_FIXSTR) return putLong(from, value);

@@ -18,7 +18,7 @@ import { Watch } from './watch.js';
 
 /** How peers are inspected. */
 export interface InspectOptions {
-  /** Lines of the last ms are kept for later viewers. 0 keeps none, and then peers are only watched for a viewer. Default 600 000. */
+  /** How long lines are kept for later viewers, in ms. With 0 none are kept, and peers are watched only while a viewer is there. Default 600 000. */
   readonly historyMs?: number | undefined;
   /** So many lines are kept at most. Default 100 000. */
   readonly historyLines?: number | undefined;
@@ -57,7 +57,7 @@ const INSPECT_OPTIONS: Options<InspectOptions, Used> = {
 };
 /** A feed sends its lines this often, in ms. */
 const EVERY_MS = 50;
-/** Without lines, a feed sends its peers at every so manyth time. */
+/** A feed without lines sends its peers once in so many turns. */
 const QUIET_TURNS = 10;
 
 /**

@@ -22,7 +22,7 @@ export class Watch {
     private readonly see: See,
   ) {}
 
-  /** Watches until the result is unsubscribed; only then it costs something. */
+  /** Watches until the result is unsubscribed. A peer that is not watched does no work for it. */
   start(): Subscription {
     const all = new Subscription();
     all.add(

@@ -11,7 +11,7 @@ import { RETRY_AFTER } from './upgrade-policy.js';
 /** The HTTP server whose upgrades become peers. */
 export interface HttpHost {
   readonly server: HttpServer | HttpsServer;
-  /** The last peer has left. Calls `closed` once the host has ended what it owns. */
+  /** Called when the last peer has left. Ends the sockets that the host owns, and then calls `closed`. */
   close(closed: () => void): void;
 }
 

@@ -15,7 +15,7 @@ const REMEASURED = 1 / 8;
 
 /** The place of one connection among all. */
 export interface Seat {
-  /** Returns the connection's share of what all have together, or `null` without a limit of that. */
+  /** Returns the connection's share of the total limits, or `null` where none is set. */
   join(measure: () => number): Share | null;
   leave(): void;
 }
@@ -93,7 +93,7 @@ export class Ledger {
     for (const member of this.#members) member.remeasure();
   }
 
-  /** A connection waits for room. */
+  /** Looks for room every {@link LOOK_MS} while a connection waits. */
   watch(): void {
     if (!this.#looking.closed) return;
     this.#looking = timer(LOOK_MS).subscribe(() => {

@@ -84,7 +84,7 @@ export class Member implements Share {
     this.#room = task;
   }
 
-  /** Counts what has left the socket since the last look. */
+  /** Updates the count of unsent bytes: the socket may have sent some since the last look. */
   remeasure(): void {
     const now = this.measure();
     this.ledger.unsent.used += now - this.#unsent;

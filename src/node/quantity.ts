@@ -20,7 +20,7 @@ export class Quantity {
     return this.max < Infinity;
   }
 
-  /** Whether there is room for no new connection. */
+  /** Whether new connections are refused. */
   get isNearlyUsed(): boolean {
     return this.used >= this.max * REFUSING;
   }

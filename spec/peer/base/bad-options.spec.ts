@@ -203,7 +203,7 @@ describe('Address of `connect`', () => {
     [{}, 'an object'],
     [['ws://test'], 'an array'],
   ])('`connect` refuses the address %p, with and without a socket factory', (url, got) => {
-    const refused = `url: expected an address, or a function that gives it, got ${got}`;
+    const refused = `url: expected an address, or a function that returns one, got ${got}`;
     const error = new TypeError(refused);
     const socket = jest.fn<() => SocketLike>();
     expect(() => connect(url as string)).toThrow(error);

@@ -13,7 +13,7 @@ const logs = collectLogs();
 const KIB = 1024;
 const text = (bytes: number): string => 'x'.repeat(bytes);
 const TOO_MUCH =
-  'stream 1: too much is queued (maxUnsentBytes): wait for the promise of send(), give an input that pushes the option overflow, or send one that is pulled';
+  'stream 1: too much is queued (maxUnsentBytes): await send(), set the option overflow of an input that pushes, or send an input that is pulled';
 
 describe('Values that a reader has not reached', () => {
   it('Unread values count after the end of their stream', async () => {

@@ -88,9 +88,9 @@ export class Hooks {
   readonly replyHeaders = new HookList<ReplyHeadersInterceptor>();
   readonly incomingHeaders = new HookList<(headers: Readonly<Metadata>, stream: Stream) => void>();
   readonly frames = new HookList<(direction: FrameDirection, frame: Frame) => void>();
-  /** Of streams that this side opens. */
+  /** Called with each stream that this side opens. */
   readonly calls = new HookList<(stream: Stream, isNotification: boolean) => void>();
-  /** Of round trips, in ms. */
+  /** Called with each round trip, in ms. */
   readonly roundTrips = new HookList<(rttMs: number) => void>();
   readonly closes = new HookList<CloseHandler>();
   readonly errors = new HookList<ErrorHandler>();

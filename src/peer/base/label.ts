@@ -21,7 +21,7 @@ export function defaultLabel(payload: unknown): string {
   return isText(name) ? name : '';
 }
 
-/** Calls a label function, which may be the user's: what is no text, or fails, is an empty text. Long texts are cut to 100 characters. */
+/** Calls a label function, which may be the user's. An error and a result that is no text count as an empty text. Cuts to 100 characters. */
 export function labelled(label: Label, payload: unknown): string {
   try {
     const text: unknown = label(payload);

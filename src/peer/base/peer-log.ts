@@ -20,7 +20,7 @@ export interface Logged {
 
 let make: ((peer: Logged) => PeerLog) | null = null;
 
-/** Sets what makes the logs of peers. Where a program cannot set the level of the logger, nothing does, so a page carries no such log. */
+/** Sets the function that makes the logs of peers. A page of `rxmux/lean` without `logger` never calls it, and carries no log. */
 export function makePeerLogsBy(makeLog: (peer: Logged) => PeerLog): void {
   make = makeLog;
 }

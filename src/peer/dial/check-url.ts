@@ -11,7 +11,7 @@ const DIALABLE = /^(?:wss?|https?|ws\+unix):/;
  */
 export function checkUrl(url: unknown, hasFactory: boolean): void {
   if (typeof url === 'function') return;
-  if (typeof url !== 'string' && !isUrl(url)) throw optionError('url', 'an address, or a function that gives it', url);
+  if (typeof url !== 'string' && !isUrl(url)) throw optionError('url', 'an address, or a function that returns one', url);
   const address = String(url);
   if (!hasFactory && !isDialable(address)) throw optionError('url', 'a ws: or wss: address', address);
 }

@@ -3,7 +3,7 @@ import type { SocketLike } from '../../transport/socket-like.js';
 /** This platform has no WebSocket, so the next dial would fail too. */
 export class NoWebSocketError extends TypeError {
   constructor() {
-    super("expected a platform with a WebSocket, got none: use connect of 'rxmux/node', or give the option socket");
+    super("expected a platform with a WebSocket, got none: use connect of 'rxmux/node', or pass the option socket");
   }
 }
 

@@ -56,7 +56,7 @@ export function sendAll(stream: LeanStream, input: ObservableInput<unknown> | Bl
  * @example
  * ```ts
  * onStream(peer, (name, stream) => reply(stream, `hello ${name}`));
- * // at the remote: await peer.request('you') gives 'hello you'
+ * // at the remote: await peer.request('you') returns 'hello you'
  * ```
  */
 export function reply(stream: LeanStream, value?: unknown, options: ReplyOptions = {}): Promise<void> {

@@ -26,7 +26,7 @@ const LATE_ANSWER = `${LATE_VALUE}; to answer later than the handler settles, re
 const READY: Promise<void> = Promise.resolve();
 /** The advice for each way to send. */
 const TOO_MUCH =
-  'too much is queued (maxUnsentBytes): wait for the promise of send(), give an input that pushes the option overflow, or send one that is pulled';
+  'too much is queued (maxUnsentBytes): await send(), set the option overflow of an input that pushes, or send an input that is pulled';
 
 /** Returns the sending side of a stream, made on first use. */
 export function outboxOf(stream: StreamCore): Outbox {

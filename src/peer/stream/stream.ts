@@ -167,7 +167,7 @@ export class Stream<In = unknown, Out = unknown> extends LeanStream<In> implemen
    * @example
    * ```ts
    * peer.onStream((name, stream) => stream.reply(`hello ${name}`, { trailers: { rows: 1 } }));
-   * // at the remote: await peer.request('you') gives 'hello you'
+   * // at the remote: await peer.request('you') returns 'hello you'
    * ```
    */
   reply(value?: Out, options: ReplyOptions = {}): Promise<void> {
