@@ -7,6 +7,8 @@ import type { HeapClass } from './harness/heap-classes.js';
 import { withProcesses } from './harness/pair.js';
 import type { Pair, Sides } from './harness/pair.js';
 import { ROOT } from './harness/place.js';
+import { machineLine } from './report/machine-line.js';
+import { environment } from './report/results.js';
 import { figure, markdown } from './report/table.js';
 import { writeText } from './report/write.js';
 import { warmUp } from './workloads/requests.js';
@@ -26,6 +28,8 @@ const page = `# What lives on the heap
 \`npm run bench:heap\` writes this page, from heap snapshots of both processes. The adapter is \`rxmux-json\`, with default options. Between two snapshots it opens ${figure(STREAMS)} idle streams on one
 connection, each with a subscriber of its own. Between two others it opens ${figure(CONNECTIONS)} connections that make one request each. Bytes are the bytes of the
 objects themselves, without the objects that they point to. The engine's kinds are in brackets. The sum of a column is the memory of one stream or one connection.
+
+${machineLine(environment())}.
 
 ${section('An idle stream', streams)}
 

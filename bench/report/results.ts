@@ -30,9 +30,11 @@ const PACKAGES = [
   'esbuild',
 ];
 
+/** The machine, and the day of the measurement. */
 export function environment(): Results['environment'] {
   const [cpu] = cpus();
-  return { node: process.version, platform: platform(), cpu: `${cpus().length} × ${cpu?.model.trim() ?? 'unknown'}` };
+  const day = new Date().toISOString().slice(0, '2026-11-28'.length);
+  return { node: process.version, platform: platform(), cpu: `${cpus().length} × ${cpu?.model.trim() ?? 'unknown'}`, day };
 }
 
 export function versions(): Results['versions'] {

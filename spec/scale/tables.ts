@@ -34,7 +34,7 @@ export function tablesOf(measured: Measured): ReadonlyMap<string, readonly Row[]
 
 function measuredRows({ figures, environment, connections, rounds }: Measured): Row[] {
   return [
-    ['the machine', `${environment['cpu'] ?? ''}, Node ${environment['node'] ?? ''}`],
+    ['the machine, and the day', `${environment['cpu'] ?? ''}, Node ${environment['node'] ?? ''}, ${environment['day'] ?? ''}`],
     ['connections; rounds, of which the median counts', `${figure(connections)}; ${rounds}`],
     ['a connection that has made one request: heap', kib(figures.connectionHeapBytes)],
     ['the same: memory of the process', kib(figures.connectionRssBytes)],
