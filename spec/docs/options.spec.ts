@@ -76,12 +76,20 @@ const OPTIONS: readonly OptionDoc[] = INTERFACES.flatMap((of) => {
   });
 });
 
-const rowsOf = ({ name, path = '', of = '', doc }: OptionDoc): string[] => [
-  `\`${path}${name}\``,
-  of,
-  doc.says,
-  TABLES_OF_THEIR_OWN[name] ?? doc.byDefault,
-];
+/** The functions that take an option, without those whose own interface overrides it. */
+function takersOf(option: OptionDoc): string[] {
+  const overriding = OPTIONS.slice(0, OPTIONS.indexOf(option)).filter(({ name, path }) => name === option.name && path === option.path);
+  return functionsIn(option.of).filter((taker) => !overriding.some(({ of }) => functionsIn(of).includes(taker)));
+}
+
+function functionsIn(of = ''): string[] {
+  return of.split(', ');
+}
+
+const rowsOf = (option: OptionDoc): string[] => {
+  const { name, path = '', doc } = option;
+  return [`\`${path}${name}\``, takersOf(option).join(', '), doc.says, TABLES_OF_THEIR_OWN[name] ?? doc.byDefault];
+};
 
 /** The rows of the guide: the options of an object follow the option that holds it. */
 function guideRows(): string[][] {
@@ -124,7 +132,7 @@ describe('the guide', () => {
   });
 
   it('The table of options has each option of each function once', () => {
-    const rows = tableBelow(...GUIDE).map(([name, of]) => `${name} ${of}`);
+    const rows = tableBelow(...GUIDE).flatMap(([name, of]) => functionsIn(of).map((taker) => `${name} ${taker}`));
     expect(new Set(rows).size).toBe(rows.length);
   });
 
