@@ -14,7 +14,7 @@ export interface Handlers<T> {
  *
  * If the program sets nothing, rxjs would throw the error on a timer. Then a remote could end a Node process by resetting a stream.
  */
-export function reportUnhandled(message: string, error: unknown): void {
+function reportUnhandled(message: string, error: unknown): void {
   if (config.onUnhandledError === null) log('error', message, error);
   else
     new Observable((subscriber) => {

@@ -21,7 +21,7 @@ export type HelloLimits = Pick<Limits, 'maxPayloadBytes' | 'maxPayloadItems' | '
 const KIB = 1024;
 
 /** Declares every limit before the hello is accepted. The defaults leave room for one message of an honest sender, and little more. */
-export const HELLO_LIMITS: Options<HelloLimits, HelloLimits> = {
+const HELLO_LIMITS: Options<HelloLimits, HelloLimits> = {
   maxPayloadBytes: [checkNumber, 64 * KIB],
   maxPayloadItems: [atLeast(1), 10_000],
   maxHeldBytes: [checkNumber, 1024 * KIB],
