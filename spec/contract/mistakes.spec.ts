@@ -92,6 +92,19 @@ describe('answers', () => {
     expect(logs.errors).toHaveLength(1);
   });
 
+  it.each([
+    { returned: 5, got: '5' },
+    { returned: null, got: 'null' },
+    { returned: { n: 5 }, got: 'an object' },
+  ])('An answer that returns $returned in the place of items fails, and names its procedure', async ({ returned, got }) => {
+    const items = contract({ chat: { items: stream<void, number>() } });
+    const { calls } = createPair(items, { chat: { items: () => returned as never } });
+    await expect(lastValueFrom(calls.chat.items())).rejects.toMatchObject({
+      reason: `the answer to 'chat.items': expected items, such as an Observable or an iterable, got ${got}`,
+    });
+    expect(logs.errors).toHaveLength(1);
+  });
+
   it('A promise of many values fails behind a function around it, too', async () => {
     const { calls } = createPair(one, { one: () => Promise.resolve(of(1)) as never }, { around: (_, next) => of(1).pipe(mergeMap(next)) });
     await expect(calls.one.promise()).rejects.toMatchObject({ reason: expect.stringContaining('a promise of many') });

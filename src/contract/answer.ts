@@ -20,7 +20,7 @@ import type { Call } from './call.js';
 import { isCall, TIMEOUT_HEADER } from './convention.js';
 import { checkEntry, isProcedure } from './contract.js';
 import type { Contract, NamesOf } from './contract.js';
-import { Next, Outcome } from './outcome.js';
+import { checkItems, Next, Outcome } from './outcome.js';
 import type { MaybeLater } from './outcome.js';
 import type { ChannelProcedure, Procedure, Received, RequestProcedure, Sent, StreamProcedure, UploadProcedure } from './procedure.js';
 import { leaveUnknown } from './unknown-name.js';
@@ -143,8 +143,11 @@ function memberOf(answers: unknown, key: string): unknown {
 function begin(bound: Bound, call: AnsweredCall, arounds: readonly Around<unknown>[]): ReturnType<Outcome['sendTo']> {
   limit(call.stream);
   const isReply = call.kind === 'request' || call.kind === 'upload';
+  const answered = (payload: unknown): Outcome => {
+    const returned = bound.answer(payload, call);
+    return new Outcome(isReply ? returned : checkItems(call.name, returned), isReply);
+  };
   const run = (): MaybeLater => {
-    const answered = (payload: unknown): Outcome => new Outcome(bound.answer(payload, call), isReply);
     const payload = checkedPayload(bound, call);
     if (!isPromise(payload)) return answered(payload);
     // The caller may leave while a schema takes its time. Then no work may start.

@@ -4,6 +4,7 @@ import { stopUpload } from '../peer/stream/answer.js';
 import { observableFrom } from '../peer/stream/input.js';
 import { Stream } from '../peer/stream/stream.js';
 import { isBlob, isPromise } from '../wire/cross-realm.js';
+import { describeReceived } from '../wire/describe-received.js';
 
 type Input = ObservableInput<unknown> | Blob;
 
@@ -45,6 +46,21 @@ export class Outcome {
     const { returned } = this;
     if (isPromise(returned)) return returned.then(checkOne);
     return returned === undefined ? EMPTY : (returned as Input);
+  }
+}
+
+/**
+ * Returns what the answer of a stream or a channel has returned.
+ *
+ * @throws TypeError for one value in the place of items. rxjs throws one too, which names no procedure
+ */
+export function checkItems(name: string, returned: unknown): unknown {
+  if (returned === undefined || isObservable(returned) || isBlob(returned)) return returned;
+  try {
+    from(returned as ObservableInput<unknown>);
+    return returned;
+  } catch {
+    throw new TypeError(`the answer to '${name}': expected items, such as an Observable or an iterable, got ${describeReceived(returned)}`);
   }
 }
 
