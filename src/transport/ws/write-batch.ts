@@ -30,7 +30,7 @@ const ENOUGH_WRITE_LENGTH = 64 * 1024;
  * each takes two objects, a header and a chunk of the stream. These cost more than all other work for a small message.
  */
 export class WriteBatch implements TurnWriter {
-  readonly #messages: Content[] = [];
+  #messages: Content[] = [];
   /** Length of all waiting messages, in UTF-16 units and bytes. */
   #length = 0;
   /** How many messages are measured, and their total size. */
@@ -118,7 +118,9 @@ export class WriteBatch implements TurnWriter {
     const text = this.#writesText && this.#length <= MOST_TEXT_LENGTH ? textOf(this.#messages) : null;
     if (text !== null) this.#writtenHeaderBytes += text.length - this.#length;
     const chunks = text === null ? this.#chunks() : [text];
-    this.#messages.length = this.#length = this.#measured = this.#bytes = 0;
+    // A new array: setting `length` to 0 drops the elements too, by a slow call into the engine.
+    this.#messages = [];
+    this.#length = this.#measured = this.#bytes = 0;
     for (const chunk of chunks) this.#writtenBytes += chunk.length;
     if (!this.socket.writable) return;
     if (chunks.length > 1) this.stream.cork();
@@ -130,6 +132,12 @@ export class WriteBatch implements TurnWriter {
 
   /** Returns the bytes of all messages, in order. The bytes of shared messages are not copied. */
   #chunks(): readonly Buffer[] {
+    const [first] = this.#messages;
+    // A broadcast adds one shared frame to each socket: make no list for each of them.
+    if (first instanceof SharedFrame && this.#messages.length === 1) {
+      this.#writtenHeaderBytes += first.headerBytes;
+      return first.chunks;
+    }
     const chunks: Buffer[] = [];
     let whole: WholeContent[] = [];
     for (const message of this.#messages) {
