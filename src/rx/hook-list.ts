@@ -7,24 +7,16 @@ const NONE: readonly never[] = [];
  * later iterations, as with a Subject.
  */
 export class HookList<F> {
-  #entries: readonly { readonly hook: F }[] = NONE;
-
-  get empty(): boolean {
-    return this.#entries.length === 0;
-  }
+  /** The current hooks. Each change makes a new array. */
+  entries: readonly { readonly hook: F }[] = NONE;
 
   /** Returns a function that removes the hook. It is safe to call it twice. */
   add(hook: F): () => void {
     const entry = { hook };
     // A spread would make an array with room for 16 more.
-    this.#entries = this.#entries.concat(entry);
+    this.entries = this.entries.concat(entry);
     return () => {
-      this.#entries = this.#entries.filter((other) => other !== entry);
+      this.entries = this.entries.filter((other) => other !== entry);
     };
-  }
-
-  /** Iterates over the current hooks. */
-  [Symbol.iterator](): Iterator<F> {
-    return this.#entries.map(({ hook }) => hook).values();
   }
 }

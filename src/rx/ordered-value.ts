@@ -44,7 +44,7 @@ export abstract class OrderedValue<T> {
     this.#now = value;
     this.changed(value);
     if (this.#waiting !== null) this.#waiting.push(value);
-    else if (this.#subscribers.empty) this.#emitted = value;
+    else if (this.#subscribers.entries.length === 0) this.#emitted = value;
     else this.#emit(value);
   }
 
@@ -62,13 +62,13 @@ export abstract class OrderedValue<T> {
     const waiting = (this.#waiting = [value]);
     for (const each of waiting) {
       this.#emitted = each;
-      for (const subscriber of this.#subscribers) subscriber.next(each);
+      for (const { hook: subscriber } of this.#subscribers.entries) subscriber.next(each);
     }
     this.#waiting = null;
     if (this.#complete) this.#emitComplete();
   }
 
   #emitComplete(): void {
-    for (const subscriber of this.#subscribers) completeGuarded(`a subscriber of ${this.name}`, subscriber);
+    for (const { hook: subscriber } of this.#subscribers.entries) completeGuarded(`a subscriber of ${this.name}`, subscriber);
   }
 }

@@ -71,7 +71,7 @@ export function counting(time: PeerTime): Counting {
   return {
     held: () => ({
       subscriptions: count(subscriptions, ({ closed }) => (closed ? 0 : 1)),
-      hooks: count(lists, (list) => [...list].length),
+      hooks: count(lists, ({ entries }) => entries.length),
       timers: time.pending,
       listeners:
         count(sockets.values(), (events) => count(events.values(), ({ size }) => size)) +

@@ -60,7 +60,7 @@ export class IncomingStreams implements Incoming {
 
   receive(stream: StreamCore): void {
     const { incomingHeaders } = this.host.hooks;
-    if (!incomingHeaders.empty) for (const intercept of incomingHeaders) intercept(stream.headers, stream.facade);
+    for (const { hook } of incomingHeaders.entries) hook(stream.headers, stream.facade);
     if (this.#helloAcceptor?.isAnswered === false) this.#helloAcceptor.receive(stream);
     else this.#answer(stream);
   }
@@ -68,7 +68,7 @@ export class IncomingStreams implements Incoming {
   /** Called when the peer has ended. */
   complete(): void {
     this.#helloAcceptor?.stop();
-    for (const subscriber of this.#subscribers) completeGuarded('a subscriber of streams$', subscriber);
+    for (const { hook: subscriber } of this.#subscribers.entries) completeGuarded('a subscriber of streams$', subscriber);
   }
 
   #answer(stream: StreamCore): void {
@@ -83,7 +83,7 @@ export class IncomingStreams implements Incoming {
   #offer(stream: StreamCore): void {
     // An interceptor may have closed the stream; then there is nothing to answer.
     if (stream.cause !== null) return;
-    for (const subscriber of this.#subscribers)
+    for (const { hook: subscriber } of this.#subscribers.entries)
       guard('a subscriber of streams$', () => {
         subscriber.next(stream.facade);
       });
@@ -104,7 +104,7 @@ export class IncomingStreams implements Incoming {
 
   /** Says why no code here answers a stream. */
   #untaken(): string {
-    return this.#subscribers.empty
+    return this.#subscribers.entries.length === 0
       ? NO_HANDLER
       : 'no handler took this stream: the subscribers of streams$ left it, and this side has no onStream handler';
   }

@@ -97,7 +97,7 @@ export class Hooks {
 
   /** @param reasonNow called for each handler, because a handler may change the reason for later ones */
   closed(reasonNow: () => CloseReason): void {
-    for (const hook of this.closes) guard('a close handler', () => hook(reasonNow()));
+    for (const { hook } of this.closes.entries) guard('a close handler', () => hook(reasonNow()));
   }
 }
 

@@ -41,7 +41,7 @@ export class SizedFrames {
   }
 
   #see(connection: number, direction: FrameDirection, frame: Frame, bytes: number): void {
-    for (const observe of this.#observers) observe({ direction, frame, connection, at: steadyNow(), bytes });
+    for (const { hook } of this.#observers.entries) hook({ direction, frame, connection, at: steadyNow(), bytes });
   }
 }
 

@@ -34,8 +34,8 @@ export function callEvent(stream: StreamCore, isNotification: boolean): CallEven
   let end: CallEnd | null = null;
   const ended = (cause: CloseCause): void => {
     end = { at: steadyNow(), cause };
-    for (const subscriber of waiting) subscriber.next(end);
-    for (const subscriber of waiting) completeGuarded('a subscriber of end$', subscriber);
+    for (const { hook: subscriber } of waiting.entries) subscriber.next(end);
+    for (const { hook: subscriber } of waiting.entries) completeGuarded('a subscriber of end$', subscriber);
   };
   if (stream.cause === null) extrasOf(stream).whenGone(ended);
   else ended(stream.cause);

@@ -65,7 +65,7 @@ export class Calls {
     core.tracer?.called(stream);
     if (signal !== undefined) stream.cancelWith(signal);
     stream.limit(timeoutMs ?? (intent === 'request' ? core.options.requestTimeoutMs : 0));
-    if (!core.hooks.calls.empty) for (const observe of core.hooks.calls) observe(stream.facade, intent === 'notify');
+    for (const { hook } of core.hooks.calls.entries) hook(stream.facade, intent === 'notify');
     stream.send(frame);
     // Dial after the send: `ensureDialing` may open a socket synchronously, which takes this stream with its open already queued.
     if (stream.id === null && stream.phase !== 'closed') core.source.ensureDialing();
@@ -147,11 +147,11 @@ export class Calls {
 
   #headers(value: unknown, encoded: Message | null, { headers }: OpenOptions): Readonly<Metadata> | null {
     const { hooks, codec, tracer } = this.core;
-    if (hooks.open.empty && tracer === null) return headers === undefined ? null : freezeMetadata(headers, codec);
+    if (hooks.open.entries.length === 0 && tracer === null) return headers === undefined ? null : freezeMetadata(headers, codec);
     const copy = copyMetadata(headers);
-    if (!hooks.open.empty) {
+    if (hooks.open.entries.length > 0) {
       const payload = encoded === null ? value : readOnly(value, encoded, codec);
-      for (const intercept of hooks.open) intercept(copy, payload);
+      for (const { hook } of hooks.open.entries) hook(copy, payload);
     }
     tracer?.calling(copy, valueOf(value));
     return freezeMetadata(copy, codec);

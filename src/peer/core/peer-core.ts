@@ -234,7 +234,7 @@ export class PeerCore implements SessionOwner, AnswerHost {
 
   observed(connection: number, direction: FrameDirection, frame: Frame, bytes: number): void {
     if (logger.isEnabledFor('debug')) this.#debugLog()?.frame(connection, direction, frame);
-    if (!this.hooks.frames.empty) for (const observe of this.hooks.frames) observe(direction, frame);
+    for (const { hook } of this.hooks.frames.entries) hook(direction, frame);
     if (direction === 'rx') this.sized?.received(connection, frame, bytes);
   }
 
@@ -244,7 +244,7 @@ export class PeerCore implements SessionOwner, AnswerHost {
 
   answered(rttMs: number): void {
     this.rttMs = rttMs;
-    for (const hook of this.hooks.roundTrips) hook(rttMs);
+    for (const { hook } of this.hooks.roundTrips.entries) hook(rttMs);
   }
 
   notified(session: Session): void {

@@ -42,7 +42,7 @@ function resetByError(stream: StreamCore, thrown: unknown): void {
   const { host } = stream;
   const { code, reason, payload } = resetOf(thrown, host.options.errorSerializer);
   if (stream.closed) return;
-  if (!stream.begun && !host.hooks.replyHeaders.empty) outboxOf(stream).sendHeadersOfFailure();
+  if (!stream.begun && host.hooks.replyHeaders.entries.length > 0) outboxOf(stream).sendHeadersOfFailure();
   // `throw undefined` must still count as an error.
   const error = thrown ?? new ResetError(code, reason, payload, { streamId: stream.id });
   stream.reset('user', code, reason, { payload, encodedPayload: resetPayload(host, payload, stream.id), error });

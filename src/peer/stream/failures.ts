@@ -11,8 +11,8 @@ const logged = new WeakSet();
 /** Reports the error of a handler or an answer to the error observers of its peer. Without an observer, logs the error. */
 export function report(error: unknown, stream: StreamCore, when = ''): void {
   const { errors }: Hooks = stream.host.hooks;
-  if (errors.empty) logOnce(error, `${stream.label}: a handler failed${when}`);
-  for (const observer of errors) guard('onError', () => observer(error, stream.facade));
+  if (errors.entries.length === 0) logOnce(error, `${stream.label}: a handler failed${when}`);
+  for (const { hook } of errors.entries) guard('onError', () => hook(error, stream.facade));
 }
 
 /** Returns whether an error concerns this side. Such an error is not meant for the opener, and does not stem from the end of the stream. */

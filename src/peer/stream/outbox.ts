@@ -171,9 +171,9 @@ export class Outbox {
   #firstHeaders(headers: MetadataInput | undefined): Readonly<Metadata> | null {
     if (this.begun && headers === undefined) return null;
     const { host, local } = this.stream;
-    if (headers === undefined && (host.hooks.replyHeaders.empty || this.#interceptors === 'done')) return null;
+    if (headers === undefined && (host.hooks.replyHeaders.entries.length === 0 || this.#interceptors === 'done')) return null;
     const copy = copyMetadata(headers);
-    if (!this.begun && !host.hooks.replyHeaders.empty) this.#intercept(copy);
+    if (!this.begun && host.hooks.replyHeaders.entries.length > 0) this.#intercept(copy);
     const first = this.begun ? null : freezeMetadata(copy, host.codec);
     // A header value may itself send the first frame while it is encoded.
     if (!this.begun) return first;
@@ -191,7 +191,7 @@ export class Outbox {
     const before = this.#interceptors;
     this.#interceptors = 'running';
     try {
-      for (const intercept of this.stream.host.hooks.replyHeaders) intercept(headers, this.stream.facade);
+      for (const { hook } of this.stream.host.hooks.replyHeaders.entries) hook(headers, this.stream.facade);
       this.#interceptors = before;
     } catch (error) {
       this.#interceptors = 'failed';

@@ -217,7 +217,7 @@ export class StreamCore extends LiveStream implements Deadlined, Abortable, Unsu
   #firstFrame(headers: Readonly<Metadata> | null): void {
     this.replyHeaders = headers === null ? NO_HEADERS : Object.freeze(headers);
     const { incomingHeaders } = this.host.hooks;
-    if (!incomingHeaders.empty) for (const intercept of incomingHeaders) intercept(this.replyHeaders, this.facade);
+    for (const { hook } of incomingHeaders.entries) hook(this.replyHeaders, this.facade);
     this.extras?.headersArrived(this.replyHeaders);
   }
 }

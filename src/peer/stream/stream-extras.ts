@@ -51,7 +51,7 @@ export class StreamExtras {
   }
 
   headersArrived(headers: Readonly<Metadata>): void {
-    for (const subscriber of this.#awaitingHeaders) tellHeaders(subscriber, headers);
+    for (const { hook: subscriber } of this.#awaitingHeaders.entries) tellHeaders(subscriber, headers);
   }
 
   /** Runs `task` when the stream has ended. */
@@ -61,11 +61,11 @@ export class StreamExtras {
 
   gone(cause: CloseCause): void {
     // Each task may run a teardown of the user.
-    for (const task of this.#watchers)
+    for (const { hook: task } of this.#watchers.entries)
       guard('a subscriber of a stream', () => {
         task(cause);
       });
-    for (const subscriber of this.#awaitingHeaders) tellHeaders(subscriber, null);
+    for (const { hook: subscriber } of this.#awaitingHeaders.entries) tellHeaders(subscriber, null);
     this.#abort?.abort(this.stream.error ?? undefined);
   }
 
