@@ -26,15 +26,16 @@ export class OutgoingFrame implements CompleteFrame {
   readonly #encodedPayload: Message | null;
   readonly #codec: Codec | null;
   readonly #source: unknown;
-  #isSmall = false;
+  readonly #isSmall: boolean;
 
   constructor(frame: Frame, encodedPayload: null);
   /**
    * @param codec the codec that encoded the payload
    * @param source the value that was encoded, or the object around it that several frames share
+   * @param isSmall whether the frame surely fits a message, under any id
    */
-  constructor(frame: Frame, encodedPayload: Message | null, codec: Codec, source?: unknown);
-  constructor(frame: Frame, encodedPayload: Message | null, codec: Codec | null = null, source: unknown = null) {
+  constructor(frame: Frame, encodedPayload: Message | null, codec: Codec, source?: unknown, isSmall?: boolean);
+  constructor(frame: Frame, encodedPayload: Message | null, codec: Codec | null = null, source: unknown = null, isSmall = false) {
     this.type = frame.type;
     this.stream = frame.stream ?? null;
     this.payload = encodedPayload === null ? ABSENT : frame.payload;
@@ -48,6 +49,7 @@ export class OutgoingFrame implements CompleteFrame {
     this.#encodedPayload = encodedPayload;
     this.#codec = codec;
     this.#source = source;
+    this.#isSmall = isSmall;
   }
 
   /** Whether its sender found that it fits a message under any id. */
@@ -64,10 +66,6 @@ export class OutgoingFrame implements CompleteFrame {
   /** The value that was encoded, or the object around it that several frames share. */
   get source(): unknown {
     return this.#source;
-  }
-
-  foundSmall(): void {
-    this.#isSmall = true;
   }
 
   /** Returns the payload's encoded form; `null` for a frame without payload, or that was not prepared here. */

@@ -236,10 +236,7 @@ describe('departures', () => {
   it('Session does not measure a frame again that was found small', () => {
     const { rig } = pickyRig({ maxFrameBytes: 256 });
     const measured = jest.spyOn(fragments, 'slicerToSend');
-    const frame = new OutgoingFrame({ type: 'data', stream: 99 }, null);
-    expect(frame.isSmall).toBe(false);
-    frame.foundSmall();
-    rig.session.scheduler.add(frame);
+    rig.session.scheduler.add(new OutgoingFrame({ type: 'data', stream: 99 }, null, rig.session.codec, null, true));
     rig.session.scheduler.add(new OutgoingFrame({ type: 'data', stream: 101 }, null));
     expect(rig.news).toEqual([
       { type: 'data', stream: 99 },

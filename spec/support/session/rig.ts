@@ -226,9 +226,8 @@ export class Rig {
   send({ live }: Holder, { payload = ABSENT, ...frame }: Partial<Frame>): void {
     const { codec, maxFrameBytes } = this.session;
     const encoded = payload === ABSENT ? null : codec.encodePayload(payload);
-    const outgoing = new OutgoingFrame({ type: 'data', payload, ...frame }, encoded, codec);
-    if (isSmall(outgoing, encoded, maxFrameBytes, codec)) outgoing.foundSmall();
-    live.send(outgoing);
+    const fields = { type: 'data', payload, ...frame };
+    live.send(new OutgoingFrame(fields, encoded, codec, null, isSmall(fields, encoded, maxFrameBytes, codec)));
   }
 
   /** Whether the session keeps nothing: no streams, places, queued or held bytes, and no subscription to its socket. */

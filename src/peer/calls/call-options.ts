@@ -42,10 +42,8 @@ export interface InputOptions<Out = unknown> {
   readonly overflow?: Overflow | undefined;
 }
 
-/** @throws TypeError unless `signal` is a signal; `null` means none */
-export function signalOf({ signal }: OpenOptions): AbortSignal | undefined {
-  if (signal == null) return undefined;
+/** @throws TypeError unless `signal` is a signal */
+export function checkSignal(signal: AbortSignal): void {
   if (typeof (signal as Partial<AbortSignal>).addEventListener !== 'function')
     throw new TypeError(`signal: expected an AbortSignal, got ${typeof signal}`);
-  return signal;
 }

@@ -1,7 +1,6 @@
 import type { Observable } from 'rxjs';
-import type { Session } from '../../session/session.js';
-import type { Message } from '../../wire/codec.js';
-import type { Metadata } from '../../wire/frame.js';
+import { Session } from '../../session/session.js';
+import type { Metadata, MetadataInput } from '../../wire/frame.js';
 import { checkFunction, checkNumber, checkObject } from '../../wire/check.js';
 import { OutgoingFrame } from '../../wire/outgoing.js';
 import { failing } from '../base/caller-frames.js';
@@ -12,12 +11,13 @@ import { copyMetadata, freezeMetadata, readOnly } from '../base/metadata.js';
 import type { PeerCore } from '../core/peer-core.js';
 import { readOne } from '../stream/one-answer.js';
 import { failLater, openFor, readOpened } from '../stream/late-error.js';
-import { signalOf } from './call-options.js';
+import { checkSignal } from './call-options.js';
 import type { InputOptions, OpenOptions } from './call-options.js';
 import type { Retry } from './safe-retry.js';
 import { disclaim } from '../stream/disclaimed.js';
-import { encodedOpen, openFrame } from '../stream/sendable.js';
-import { valueOf } from '../stream/shared-payload.js';
+import { encodedPayload } from '../stream/encoded-payload.js';
+import type { EncodedPayload } from '../stream/encoded-payload.js';
+import { sendable } from '../stream/sendable.js';
 import type { Stream } from '../stream/stream.js';
 import { StreamCore } from '../stream/stream-core.js';
 import type { OpenQueue } from '../stream/open-queue.js';
@@ -51,19 +51,17 @@ export class Calls {
    */
   open(value: unknown, intent: Intent, options: OpenOptions): StreamCore {
     const { core } = this;
-    const signal = signalOf(options);
-    const { timeoutMs } = options;
+    const { signal, timeoutMs } = options;
+    if (signal != null) checkSignal(signal);
     if (timeoutMs !== undefined) checkNumber('timeoutMs', timeoutMs);
     const onOpen: ((stream: Stream) => unknown) | undefined = options.onOpen;
     if (onOpen !== undefined) checkFunction('onOpen', onOpen);
-    // Encode before the interceptors run, so that their changes to the payload are not sent.
-    const encoded = encodedOpen(core, value);
-    const frame = openFrame(core, value, encoded, this.#headers(value, encoded, options), intent !== 'continue', null);
+    const frame = this.#opening(value, intent !== 'continue', options);
     const stream = new StreamCore(core, true, intent === 'notify', frame.headers, frame.payload);
     // A call that its signal has aborted spends no id.
     if (signal?.aborted !== true) this.#place(stream, frame);
     core.tracer?.called(stream);
-    if (signal !== undefined) stream.cancelWith(signal);
+    if (signal != null) stream.cancelWith(signal);
     stream.limit(timeoutMs ?? (intent === 'request' ? core.options.requestTimeoutMs : 0));
     for (const { hook } of core.hooks.calls.entries) hook(stream.facade, intent === 'notify');
     stream.send(frame);
@@ -145,45 +143,51 @@ export class Calls {
     return retry === false ? call$ : installed('retry', this.parts.retried)(this.core, call$, retry, options);
   }
 
-  #headers(value: unknown, encoded: Message | null, { headers }: OpenOptions): Readonly<Metadata> | null {
+  /** Returns the open of a call. */
+  #opening(value: unknown, end: boolean, { headers }: OpenOptions): OutgoingFrame {
+    const { core } = this;
+    // Encode before the interceptors run, so that their changes to the payload are not sent.
+    const payload = encodedPayload(core.codec, value);
+    const fields = { type: 'open', payload: payload.value, headers: this.#headers(payload, headers), end };
+    return sendable(core, fields, payload, null);
+  }
+
+  #headers({ source, value, encoded }: EncodedPayload, headers: MetadataInput | undefined): Readonly<Metadata> | null {
     const { hooks, codec, tracer } = this.core;
-    if (hooks.open.entries.length === 0 && tracer === null) return headers === undefined ? null : freezeMetadata(headers, codec);
+    const { entries } = hooks.open;
+    if (entries.length === 0 && tracer === null) return headers === undefined ? null : freezeMetadata(headers, codec);
     const copy = copyMetadata(headers);
-    if (hooks.open.entries.length > 0) {
-      const payload = encoded === null ? value : readOnly(value, encoded, codec);
-      for (const { hook } of hooks.open.entries) hook(copy, payload);
+    if (entries.length > 0) {
+      const payload = encoded === null ? source : readOnly(value, encoded, codec);
+      for (const { hook } of entries) hook(copy, payload);
     }
-    tracer?.calling(copy, valueOf(value));
+    tracer?.calling(copy, value);
     return freezeMetadata(copy, codec);
   }
 
-  /** Passes a new stream to the socket, or to the queue in which it waits for one. */
+  /** Passes a new stream to the session, or to the queue in which it waits. */
   #place(stream: StreamCore, open: OutgoingFrame): void {
     const { core } = this;
-    const { openQueue, openSession } = core;
-    const queue = this.#queueFor(openSession, stream.isNotification);
-    if (openSession !== null && queue === null) {
-      openSession.adopt(stream);
+    const place = this.#placeOf(stream);
+    if (place instanceof Session) {
+      place.adopt(stream);
       return;
     }
-    (queue ?? openQueue).add(stream, OutgoingFrame.encodedPayload(open));
+    place.add(stream, OutgoingFrame.encodedPayload(open));
     // Code of the user may have closed the peer meanwhile.
-    if (core.openSession === null && !core.source.expectsSocket) openQueue.refuse(stream, core.status.now);
+    if (core.openSession === null && !core.source.expectsSocket) core.openQueue.refuse(stream, core.status.now);
   }
 
-  /**
-   * The queue of a stream that must wait although the session is open. Without a session, the queue of a stream that waits elsewhere
-   * than in the queue of opens.
-   */
-  #queueFor(session: Session | null, isNotification: boolean): OpenQueue | null {
+  /** Returns the open session, or the queue in which a new stream has to wait. */
+  #placeOf({ isNotification }: StreamCore): Session | OpenQueue {
     const { core } = this;
-    const { openQueue, notifications } = core;
-    const follows = isNotification && notifications.delays(session);
-    if (session === null) return follows && core.source.expectsSocket ? notifications : null;
+    const { openSession, openQueue, notifications } = core;
+    const follows = isNotification && notifications.delays(openSession);
+    if (openSession === null) return follows && core.source.expectsSocket ? notifications : openQueue;
     if (!openQueue.empty) return openQueue;
     if (follows) return notifications;
     // The session's ids are used up (S1). If another socket can be dialed, the stream waits for that one.
-    return session.streams.exhausted && core.source.replace() ? openQueue : null;
+    return openSession.streams.exhausted && core.source.replace() ? openQueue : openSession;
   }
 }
 

@@ -5,7 +5,7 @@ import { eventsOf } from '../../transport/events.js';
 import { checkObject } from '../../wire/check.js';
 import { isOver } from '../base/status.js';
 import type { PeerCore } from '../core/peer-core.js';
-import { signalOf } from './call-options.js';
+import { checkSignal } from './call-options.js';
 import type { OpenOptions } from './call-options.js';
 import { retrySafely } from './safe-retry.js';
 import type { Retry } from './safe-retry.js';
@@ -17,11 +17,12 @@ import type { Retry } from './safe-retry.js';
  */
 export function retriedCall(core: PeerCore, call$: Observable<unknown>, retry: 'safe' | Retry, options: OpenOptions): Observable<unknown> {
   if (retry !== 'safe') checkObject('retry', retry, "false, 'safe' or { count, delay }");
-  const signal = signalOf(options);
+  const { signal } = options;
+  if (signal != null) checkSignal(signal);
   const retried$ = call$.pipe(
     retrySafely(retry === 'safe' ? {} : retry, {
       // An abort ends the delay; the next attempt fails with it.
-      hurry$: signal && eventsOf(signal, 'abort'),
+      hurry$: signal == null ? undefined : eventsOf(signal, 'abort'),
       over$: core.status.status$.pipe(mapPresent((now) => (isOver(now) ? now : null))),
       mayRetry: () => core.openSession !== null || core.source.expectsSocket,
     }),

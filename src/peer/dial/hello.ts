@@ -7,7 +7,8 @@ import { readOne } from '../stream/one-answer.js';
 import { guard } from '../../rx/guard.js';
 import { freezeMetadata } from '../base/metadata.js';
 import type { PeerCore } from '../core/peer-core.js';
-import { encodedOpen, openFrame } from '../stream/sendable.js';
+import { encodedPayload } from '../stream/encoded-payload.js';
+import { sendable } from '../stream/sendable.js';
 import { StreamCore } from '../stream/stream-core.js';
 import type { Stream } from '../stream/stream.js';
 
@@ -61,9 +62,9 @@ function sayHello(core: PeerCore, session: Session, hello: Hello, timeoutMs: num
     if (session.closing.isOver || !session.transport.writable) return;
     if (!session.acceptsStreams) throw new RefusedError('the remote is going away', null);
     checkHello(hello);
-    const encoded = encodedOpen(core, hello.payload);
-    const headers = freezeMetadata(hello.headers, core.codec);
-    const frame = openFrame(core, hello.payload, encoded, headers, true, session.streams.nextId);
+    const payload = encodedPayload(core.codec, hello.payload);
+    const fields = { type: 'open', payload: payload.value, headers: freezeMetadata(hello.headers, core.codec), end: true };
+    const frame = sendable(core, fields, payload, session.streams.nextId);
     const stream = new HelloStream(core, true, false, frame.headers, frame.payload);
     session.adopt(stream);
     stream.limit(timeoutMs);

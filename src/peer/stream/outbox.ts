@@ -1,20 +1,19 @@
 import { log } from '../../logger.js';
 import { endedHere } from '../../session/base/close-cause.js';
 import { aboutStream } from '../../wire/about-stream.js';
-import type { Message } from '../../wire/codec.js';
 import { CancelledError, QueueOverflowError } from '../../wire/stream-errors.js';
 import { ABSENT } from '../../wire/frame.js';
-import type { Metadata, MetadataInput } from '../../wire/frame.js';
+import type { Frame, Metadata, MetadataInput } from '../../wire/frame.js';
 import { chargeOfPart } from '../../wire/held-bytes.js';
-import { OutgoingFrame } from '../../wire/outgoing.js';
 import { violation } from '../../wire/violation.js';
 import { report } from './failures.js';
 import { guard } from '../../rx/guard.js';
 import { rejected, unheeded } from '../base/caller-frames.js';
 import { copyMetadata, freezeMetadata } from '../base/metadata.js';
 import { hasRoom, overflowsWith, whenRoom } from './room.js';
-import { checkSendable } from './sendable.js';
-import { encodedBy, valueOf } from './shared-payload.js';
+import { encodedPayload } from './encoded-payload.js';
+import type { EncodedPayload } from './encoded-payload.js';
+import { sendable } from './sendable.js';
 import type { StreamCore } from './stream-core.js';
 import { extrasOf } from './stream-extras.js';
 
@@ -59,7 +58,7 @@ export class Outbox {
     if (this.begun || this.refusal() !== null) return;
     const first = this.#firstHeaders(headers);
     this.#interceptors = 'done';
-    if (first !== null) this.#transmit(new OutgoingFrame({ type: 'data', headers: first }, null), null);
+    if (first !== null) this.#transmit({ type: 'data', headers: first }, encodedPayload(this.stream.host.codec, ABSENT));
   }
 
   /** Sends the interceptors' headers ahead of a reset, if the interceptors have not run. Logs an interceptor's error. */
@@ -94,24 +93,22 @@ export class Outbox {
    *
    * @throws the same as {@link accept}, and errors of the trailers
    */
-  acceptLast(value: unknown = ABSENT, headers?: MetadataInput, trailers?: TrailersInput): unknown {
+  acceptLast(value?: unknown, headers?: MetadataInput, trailers?: TrailersInput): unknown {
     return this.#accept(value, headers, true, trailers);
   }
 
   #accept(value: unknown, headers: MetadataInput | undefined, end: boolean, trailers?: TrailersInput): unknown {
     const early = this.refusal();
     if (early !== null) return early;
-    const { codec } = this.stream.host;
-    // A bare end takes no room. An overflow must not destroy the answer before it.
-    const encoded = value === ABSENT ? null : encodedBy(codec, value);
-    const overflow = encoded === null ? null : this.#overflow(encoded);
+    const payload = encodedPayload(this.stream.host.codec, value);
+    const overflow = this.#overflow(payload);
     if (overflow !== null) return overflow;
     const last = end ? this.#asMetadata(trailers ?? this.#trailers) : null;
-    const frame = { type: 'data', payload: valueOf(value), headers: this.#firstHeaders(headers), end, trailers: last };
+    const frame = { type: 'data', payload: payload.value, headers: this.#firstHeaders(headers), end, trailers: last };
     // Code in the value, in the metadata or in interceptors may have ended the stream.
     const late = this.refusal();
     if (late !== null) return late;
-    this.#transmit(new OutgoingFrame(frame, encoded, codec, value), encoded);
+    this.#transmit(frame, payload);
     return null;
   }
 
@@ -146,7 +143,9 @@ export class Outbox {
     return violation(streamId, 'expected nothing to be sent after the end');
   }
 
-  #overflow(encoded: Message): Error | null {
+  #overflow({ encoded }: EncodedPayload): Error | null {
+    // A bare end takes no room. An overflow must not destroy the answer before it.
+    if (encoded === null) return null;
     const { stream } = this;
     const { id, unsent } = stream;
     // The common case measures nothing.
@@ -158,11 +157,11 @@ export class Outbox {
     return error;
   }
 
-  #transmit(frame: OutgoingFrame, encodedPayload: Message | null): void {
+  #transmit(fields: Frame, payload: EncodedPayload): void {
     const { stream } = this;
-    checkSendable(stream.host, frame, encodedPayload, stream.id);
+    const frame = sendable(stream.host, fields, payload, stream.id);
     this.begun = true;
-    if (encodedPayload !== null || frame.end === true) this.replied = true;
+    if (payload.encoded !== null || frame.end) this.replied = true;
     stream.markTaken();
     stream.send(frame);
   }

@@ -4,55 +4,34 @@ import { checkedMessage } from '../../wire/codec.js';
 import type { Message } from '../../wire/codec.js';
 import { isSmall } from '../../wire/envelope-bound.js';
 import { checkFragmentable, fits } from '../../wire/fragment.js';
-import { ABSENT } from '../../wire/frame.js';
-import type { Frame, Metadata } from '../../wire/frame.js';
+import type { Frame } from '../../wire/frame.js';
 import { OutgoingFrame } from '../../wire/outgoing.js';
-import { encodedBy, valueOf } from './shared-payload.js';
+import type { EncodedPayload } from './encoded-payload.js';
 import type { StreamHost } from './stream-host.js';
 
 /** The parts of a host that decide whether a frame can be sent. */
 export type SendHost = Pick<StreamHost, 'codec' | 'options' | 'nextStreamId'>;
 
 /**
- * Returns the encoded payload of an open; `null` for `undefined`, which means none.
+ * Returns a frame to send, for its fields.
  *
- * @throws TypeError for a payload that the codec cannot represent
+ * @param frame has the payload's value
+ * @param id the stream's id, if it has one
+ * @throws ProtocolError if no cut can make the frame fit, because its headers or trailers are too big
  */
-export function encodedOpen({ codec }: SendHost, value: unknown): Message | null {
-  return value === undefined || value === ABSENT ? null : encodedBy(codec, value);
+export function sendable(host: SendHost, frame: Frame, { source, encoded }: EncodedPayload, id: number | null): OutgoingFrame {
+  return new OutgoingFrame(frame, encoded, host.codec, source, checkSendable(host, frame, encoded, id));
 }
 
-/**
- * Returns the frame that opens a stream.
- *
- * @param encoded {@link encodedOpen} of the value
- * @throws ProtocolError for headers that do not fit a message
- */
-export function openFrame(
-  host: SendHost,
-  value: unknown,
-  encoded: Message | null,
-  headers: Readonly<Metadata> | null,
-  end: boolean,
-  id: number | null,
-): OutgoingFrame {
-  const payload = value === undefined ? ABSENT : valueOf(value);
-  const frame = new OutgoingFrame({ type: 'open', payload, headers, end, trailers: null }, encoded, host.codec, value);
-  checkSendable(host, frame, encoded, id);
-  return frame;
-}
-
-/** @throws ProtocolError if no cut can make the frame fit, because its headers or trailers are too big */
-export function checkSendable(host: SendHost, frame: Frame, encodedPayload: Message | null, id: number | null): void {
+/** Returns whether a frame surely fits one message, under any id. */
+function checkSendable(host: SendHost, frame: Frame, encodedPayload: Message | null, id: number | null): boolean {
   const { codec, options } = host;
   const { maxFrameBytes } = options;
-  if (isSmall(frame, encodedPayload, maxFrameBytes, codec)) {
-    if (frame instanceof OutgoingFrame) frame.foundSmall();
-    return;
-  }
+  if (isSmall(frame, encodedPayload, maxFrameBytes, codec)) return true;
   // Measure with the stream's future id, or with the longest id if no session knows it.
   const numbered = { ...frame, stream: id ?? host.nextStreamId ?? Number.MAX_SAFE_INTEGER };
   if (!fits(numbered, encodedPayload, maxFrameBytes, codec)) checkFragmentable(numbered, encodedPayload, maxFrameBytes, codec);
+  return false;
 }
 
 /** Encodes the payload of a reset. Returns `null` if there is no payload, or, with a warning, if it cannot be sent. */

@@ -41,13 +41,3 @@ export class SharedPayload<T = unknown> {
     return this.value;
   }
 }
-
-/** Encodes a payload, or returns the encoded form of a shared one. */
-export function encodedBy(codec: Codec, payload: unknown): Message {
-  return payload instanceof SharedPayload ? payload.encodedBy(codec) : checkedMessage(codec, codec.encodePayload(payload));
-}
-
-/** Returns the value of a shared payload, for observers. Returns any other payload unchanged. */
-export function valueOf(payload: unknown): unknown {
-  return payload instanceof SharedPayload ? payload.value : payload;
-}

@@ -49,8 +49,8 @@ export class Departures {
 
   /** Returns the slice, or `null` if the remote does not need it. */
   readonly begin = (slice: Frame): Frame | null => {
-    // The other frames belong to no live stream: a stream leaves the table before its reset is queued.
-    const stream = slice.type === 'open' || slice.type === 'data' ? this.host.streams.get(Number(slice.stream)) : undefined;
+    // Only an open and an end move the state of a stream. A stream leaves the table before its reset is queued.
+    const stream = slice.type === 'open' || slice.end === true ? this.host.streams.get(Number(slice.stream)) : undefined;
     if (slice.type === 'open') stream?.advance('leave');
     else if (slice.type === 'reset' && !this.#isForRemote(slice)) {
       this.#resetLeaving(slice);

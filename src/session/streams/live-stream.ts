@@ -232,7 +232,8 @@ export abstract class LiveStream extends StreamState implements Sink<CompleteFra
 
   /** Reports the end to the user of a closed stream, and releases the rest. */
   release(cause: CloseCause = this.#held?.overrun ?? ENDED, error?: unknown): void {
-    this.#connection().owner.tally.ended(cause);
+    const session = this.#connection();
+    session.owner.tally.ended(cause);
     this.cause = cause;
     try {
       this.gone(cause, error);
@@ -240,6 +241,6 @@ export abstract class LiveStream extends StreamState implements Sink<CompleteFra
       this.#broken(failure);
     }
     this.#held?.release();
-    releaseTasks(this.#connection(), this, Number(this.id));
+    releaseTasks(session, this, Number(this.id));
   }
 }
