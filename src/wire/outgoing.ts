@@ -32,7 +32,6 @@ export class OutgoingFrame implements CompleteFrame {
   /**
    * @param codec the codec that encoded the payload
    * @param source the value that was encoded, or the object around it that several frames share
-   * @param isSmall whether the frame surely fits a message, under any id
    */
   constructor(frame: Frame, encodedPayload: Message | null, codec: Codec, source?: unknown, isSmall?: boolean);
   constructor(frame: Frame, encodedPayload: Message | null, codec: Codec | null = null, source: unknown = null, isSmall = false) {

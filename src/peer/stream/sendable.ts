@@ -13,10 +13,8 @@ import type { StreamHost } from './stream-host.js';
 export type SendHost = Pick<StreamHost, 'codec' | 'options' | 'nextStreamId'>;
 
 /**
- * Returns a frame to send, for its fields.
+ * Returns a frame to send, whose fields hold the value of the payload. The id is `null` before the stream has one.
  *
- * @param frame has the payload's value
- * @param id the stream's id, if it has one
  * @throws ProtocolError if no cut can make the frame fit, because its headers or trailers are too big
  */
 export function sendable(host: SendHost, frame: Frame, { source, encoded }: EncodedPayload, id: number | null): OutgoingFrame {
