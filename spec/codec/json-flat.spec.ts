@@ -38,6 +38,21 @@ describe('flatJson', () => {
     expect(flatJson(headers as Record<string, unknown>)).toBeNull();
   });
 
+  it('`flatJson` writes no property that a program has added to `Object.prototype`', () => {
+    Object.defineProperty(Object.prototype, 'added', { value: 'x', enumerable: true, configurable: true });
+    try {
+      expect(flatJson({ a: 'a' })).toBe('{"a":"a"}');
+    } finally {
+      Reflect.deleteProperty(Object.prototype, 'added');
+    }
+  });
+
+  it('`flatJson` writes text that was joined from pieces', () => {
+    const pieces = Array.from({ length: 20 }, (_, n) => String(n));
+    const [plain, quoted] = [pieces.join(''), pieces.join('"')].map((text) => `${text}-${text}-end`);
+    expect(flatJson({ plain, quoted })).toBe(JSON.stringify({ plain, quoted }));
+  });
+
   it('`flatJson` reads a property once', () => {
     let reads = 0;
     const headers = {

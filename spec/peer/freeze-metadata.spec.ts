@@ -33,6 +33,18 @@ describe('freezeMetadata', () => {
     encodePayload.mockRestore();
   });
 
+  it.each([new JsonCodec(), new MsgpackCodec()])(
+    'Headers under $name have no property that a program has added to `Object.prototype`',
+    (codec) => {
+      Object.defineProperty(Object.prototype, 'added', { value: 'x', enumerable: true, configurable: true });
+      try {
+        expect(Object.keys(freezeMetadata({ a: 'a' }, codec) ?? {})).toEqual(['a']);
+      } finally {
+        Reflect.deleteProperty(Object.prototype, 'added');
+      }
+    },
+  );
+
   it.each([new JsonCodec(), new MsgpackCodec()])('Headers with other values are as $name decodes them', (codec) => {
     const given = { trace: 't1', list: [1], none: undefined };
     const frozen = freezeMetadata(given, codec);

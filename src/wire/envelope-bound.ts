@@ -34,7 +34,8 @@ function metadataBound(metadata: Readonly<Metadata> | null | undefined): number 
   if (metadata == null) return 0;
   if (!isPlainObject(metadata)) return Infinity;
   let bound = 0;
-  for (const key of Object.keys(metadata)) bound += key.length * MOST_BYTES_PER_UNIT + entryBound(key, metadata[key]);
+  // Counts inherited keys too, which only raises the bound. `Object.keys` would make an array for each frame.
+  for (const key in metadata) bound += key.length * MOST_BYTES_PER_UNIT + entryBound(key, metadata[key]);
   return bound;
 }
 
