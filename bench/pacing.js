@@ -9,9 +9,11 @@ import { pathToFileURL } from 'node:url';
 
 const MIB = 1024 * 1024;
 const MOST_COST = 0.03;
-const PAIRS = 6;
+const PAIRS = 10;
 /** A block is four transfers: with a window, without, without, with. A machine that slows down or speeds up changes both sums alike. */
-const BLOCKS = 15;
+const PAYLOAD_BLOCKS = 15;
+/** Transfers of many items vary more in time. */
+const ITEMS_BLOCKS = 30;
 const WARM_BLOCKS = 3;
 const TRANSFER_BYTES = 16 * MIB;
 const ITEM_BYTES = 65_000;
@@ -20,7 +22,10 @@ const LIMITS = { maxPayloadBytes: 2 * TRANSFER_BYTES };
 /** Standard deviations on either side of a mean that hold 95 % of a normal distribution. */
 const DEVIATIONS = 1.96;
 
-const WAYS = { '16 MiB in one payload': onePayload, [`${ITEMS} items of ${ITEM_BYTES} bytes`]: manyItems };
+const WAYS = {
+  '16 MiB in one payload': { transfer: onePayload, blocks: PAYLOAD_BLOCKS },
+  [`${ITEMS} items of ${ITEM_BYTES} bytes`]: { transfer: manyItems, blocks: ITEMS_BLOCKS },
+};
 
 const root = join(import.meta.dirname, '..');
 const [role, ...args] = process.argv.slice(2);
@@ -101,14 +106,14 @@ async function measure(dials) {
     await peers[side].opened;
   }
   const ratios = {};
-  for (const [title, transfer] of Object.entries(WAYS)) ratios[title] = await ratiosOf(peers, transfer);
+  for (const [title, way] of Object.entries(WAYS)) ratios[title] = await ratiosOf(peers, way);
   process.send(ratios);
 }
 
 /** Returns for each block the time with a window as a share of the time without one. */
-async function ratiosOf([paced, unpaced], transfer) {
+async function ratiosOf([paced, unpaced], { transfer, blocks }) {
   const found = [];
-  for (let block = -WARM_BLOCKS; block < BLOCKS; block++) {
+  for (let block = -WARM_BLOCKS; block < blocks; block++) {
     const took = [];
     for (const peer of [paced, unpaced, unpaced, paced]) took.push(await timed(() => transfer(peer)));
     if (block >= 0) found.push((took[0] + took[3]) / (took[1] + took[2]));
