@@ -53,6 +53,7 @@ describe('isBlob', () => {
   it.each<[string, unknown]>([
     ['a Blob', new Blob(['x'])],
     ['a File', Object.create(Blob.prototype, { [Symbol.toStringTag]: { value: 'File' } })],
+    ['a Blob without a name, as of happy-dom', { size: 1, type: '', slice: () => undefined, arrayBuffer: () => undefined }],
   ])('`isBlob` takes %s', (_what, value) => {
     expect(isBlob(value)).toBe(true);
   });
@@ -61,6 +62,8 @@ describe('isBlob', () => {
     ['null', null],
     ['text', 'Blob'],
     ['bytes', new Uint8Array(1)],
+    ['a body of HTTP, which has no slices', new Response('x')],
+    ['a list, which has only slices', []],
     ['the class itself', Blob],
   ])('`isBlob` refuses %s', (_what, value) => {
     expect(isBlob(value)).toBe(false);

@@ -13,9 +13,9 @@ export function isArrayBuffer(value: unknown): value is ArrayBuffer {
   return value instanceof ArrayBuffer || tagOf(value) === 'ArrayBuffer';
 }
 
-/** Whether a value is a `Blob` or a `File`, of this realm or another. */
+/** Whether a value is a `Blob` or a `File`, of this realm, another, or happy-dom, which does not name them. */
 export function isBlob(value: unknown): value is Blob {
-  return BLOBS.has(tagOf(value));
+  return BLOBS.has(tagOf(value)) || (typeof value === 'object' && value !== null && 'slice' in value && 'arrayBuffer' in value);
 }
 
 /** Whether a value is a `Date`, of this realm or another. */
