@@ -29,5 +29,12 @@ const OWN_OPTIONS: Readonly<Record<Exclude<keyof NewPeerOptions, keyof PeerOptio
 export function overSocket(socket: SocketLike, options: NewPeerOptions): PeerParts {
   refuseUnknown('options', checkObject('options', options), PEER_OPTIONS, OWN_OPTIONS);
   const core = new PeerCore(resolveOptions(options, options.isDialer));
-  return { core, source: new GivenSocket(core, new W3cTransport(socket)), handler: options.onStream };
+  const source = new GivenSocket(core, new W3cTransport(socket));
+  const heard = (): void => {
+    socket.removeEventListener('message', heard);
+    source.heard();
+  };
+  // A peer that only answers makes no call that would warn of a missing `serve`.
+  socket.addEventListener('message', heard);
+  return { core, source, handler: options.onStream };
 }

@@ -55,6 +55,30 @@ describe('Peer made with `new Peer(socket)`', () => {
     await time.advance();
   });
 
+  it('A peer made with `new Peer` warns once when a message of the remote waits for `serve`', async () => {
+    const line = new MemoryLink({ protocol: 'mux.v1.json' });
+    const peer = new Peer(new MemorySocket(line.ends.acceptor, null), { isDialer: false, keepalive: false });
+    peer.onStream((payload, stream) => stream.reply(payload));
+    line.ends.dialer.send('{"type":"open","stream":1,"payload":1,"end":true}');
+    await time.advance();
+    line.ends.dialer.send('{"type":"open","stream":3,"payload":1,"end":true}');
+    await time.advance();
+    expect(logs.warnings).toEqual([expect.stringContaining('a message of the remote waits for peer.serve()')]);
+    void peer.close();
+    await time.advance();
+  });
+
+  it('A peer made with `new Peer` does not warn of messages after `serve`', async () => {
+    const line = new MemoryLink({ protocol: 'mux.v1.json' });
+    const peer = new Peer(new MemorySocket(line.ends.acceptor, null), { isDialer: false, keepalive: false });
+    void peer.serve((payload, stream) => stream.reply(payload));
+    line.ends.dialer.send('{"type":"open","stream":1,"payload":1,"end":true}');
+    await time.advance();
+    expect(logs.warnings).toEqual([]);
+    void peer.close();
+    await time.advance();
+  });
+
   it('The deadline error of a call says that `serve` was not called', async () => {
     const line = new MemoryLink({ protocol: 'mux.v1.json' });
     const peer = new Peer(new MemorySocket(line.ends.dialer, null), { isDialer: true, keepalive: false });

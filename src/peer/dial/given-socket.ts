@@ -63,8 +63,12 @@ export class GivenSocket implements SocketSource {
   }
 
   ensureDialing(): void {
-    // `accept` and `handleUpgrade` call `start` themselves, one turn later.
-    if (!this.#started) this.#transport?.turn(this.#warnUnlessStarted);
+    this.#warnUnlessStarted('a call');
+  }
+
+  /** Reports that a message has arrived. */
+  heard(): void {
+    this.#warnUnlessStarted('a message of the remote');
   }
 
   dialNow(): void {
@@ -137,11 +141,15 @@ export class GivenSocket implements SocketSource {
     session.start();
   }
 
-  readonly #warnUnlessStarted = (): void => {
-    if (this.#started || this.#warned) return;
-    this.#warned = true;
-    log('warn', `${this.core.label}: a call waits for peer.serve(), without which a peer of new Peer(socket) neither reads nor sends`);
-  };
+  #warnUnlessStarted(what: string): void {
+    if (this.#started) return;
+    // `accept` and `handleUpgrade` call `start` themselves, one turn later.
+    this.#transport?.turn(() => {
+      if (this.#started || this.#warned) return;
+      this.#warned = true;
+      log('warn', `${this.core.label}: ${what} waits for peer.serve(), without which a peer of new Peer(socket) neither reads nor sends`);
+    });
+  }
 
   #failed(close: SocketClose, error: AnyMuxError): void {
     if (!this.core.isClosed) this.core.ended(this.#loss(close, error));
