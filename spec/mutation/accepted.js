@@ -300,7 +300,6 @@ export const ACCEPTED = [
       why: 'a sign of life in the same ms may or may not answer the probe',
     },
   ]),
-  ...of('src/rx/restarting-pipeline.ts', [{ code: 'false', within: '#broken = false;', why: '`start()` sets it before the first read' }]),
   ...of('src/session/base/precedence.ts', [{ code: 'code === null', mutant: 'false', why: NARROWING }]),
   ...of('src/session/send/scheduler.ts', [
     { code: 'this.#pipeline?.next', why: '`add` drops frames while no pipeline is subscribed' },

@@ -6,18 +6,18 @@ import { inTime } from '../support/session/time.js';
 /** A pipeline that throws at `'bad'`, and a record of its values and failures. */
 function rig(source: Observable<string>) {
   const seen: string[] = [];
-  const made = (): Observable<void> =>
+  const make = (): Observable<void> =>
     source.pipe(
       map((value) => {
         if (value === 'bad') throw new Error(value);
         seen.push(value);
       }),
     );
-  const pipeline = new RestartingPipeline(
-    made,
-    (error) => seen.push(`failed: ${String(error)}`),
-    () => seen.push('ended'),
-  );
+  const pipeline = new RestartingPipeline({
+    make,
+    failed: (error) => seen.push(`failed: ${String(error)}`),
+    completed: () => seen.push('ended'),
+  });
   return { pipeline, seen };
 }
 
@@ -44,10 +44,11 @@ describe('RestartingPipeline', () => {
       config.onUnhandledError = (error) => broken.push(error);
       const source = new Subject<string>();
       let left = 0;
-      const pipeline = new RestartingPipeline(
-        () => source.pipe(finalize(() => left++)),
-        (error) => broken.push(error),
-      );
+      const pipeline = new RestartingPipeline({
+        make: () => source.pipe(finalize(() => left++)),
+        failed: (error) => broken.push(error),
+        completed: ignore,
+      });
       pipeline.start();
       source.complete();
       pipeline.unsubscribe();
@@ -74,46 +75,53 @@ describe('RestartingPipeline', () => {
     expect(source.observed).toBe(false);
 
     let made = 0;
-    const stopped = new RestartingPipeline(
-      () => {
+    const stopped = new RestartingPipeline({
+      make: () => {
         made++;
         return source.pipe(map(() => fail()));
       },
-      () => {
+      failed: () => {
         stopped.unsubscribe();
       },
-    );
+      completed: ignore,
+    });
     stopped.start();
     source.next('any');
     expect([source.observed, made]).toEqual([false, 2]);
 
     let subscriptions = 0;
-    const inTheAct = new RestartingPipeline(
-      () =>
+    const inTheAct = new RestartingPipeline({
+      make: () =>
         new Observable<never>((subscriber) => {
           subscriptions++;
           inTheAct.unsubscribe();
           return source.subscribe(subscriber as never);
         }),
-      () => undefined,
-    );
+      failed: ignore,
+      completed: ignore,
+    });
     inTheAct.start();
     expect([source.observed, subscriptions]).toEqual([false, 1]);
 
-    const breaksAndStops = new RestartingPipeline(
-      () =>
+    const breaksAndStops = new RestartingPipeline({
+      make: () =>
         new Observable<never>((subscriber) => {
           subscriptions++;
           subscriber.error(new Error('at once'));
         }),
-      () => {
+      failed: () => {
         breaksAndStops.unsubscribe();
       },
-    );
+      completed: ignore,
+    });
     breaksAndStops.start();
     expect(subscriptions).toBe(2);
   });
 });
+
+function ignore(): void {
+  // This test needs no report.
+}
 
 function fail(): never {
   throw new Error('bad');

@@ -1,13 +1,6 @@
-import type { Observable } from 'rxjs';
-import { assembleInto } from '../operators/assemble.js';
-import { decode } from '../operators/decode.js';
-import { route } from '../operators/route.js';
-import { mapPresent } from '../rx/map-present.js';
 import { abnormalClose } from '../transport/transport.js';
 import type { Transport } from '../transport/transport.js';
 import type { Codec } from '../wire/codec.js';
-import { ConnectionFault } from '../wire/fault.js';
-import { frameEncoder } from '../wire/outgoing.js';
 import { Reassembly } from '../wire/reassembly.js';
 import { ResetCode } from '../wire/reset-code.js';
 import { Admission } from './streams/admission.js';
@@ -16,6 +9,8 @@ import { Closing } from './closing.js';
 import { ControlStream } from './control-stream.js';
 import type { CloseCause } from './base/close-cause.js';
 import { FloodGuard } from './base/flood-guard.js';
+import { Inbound } from './inbound.js';
+import { Outbound } from './outbound.js';
 import { AnswerHold } from './receive/answer-hold.js';
 import { ReceiveBudget } from './receive/receive-budget.js';
 import type { LiveStream } from './streams/live-stream.js';
@@ -57,12 +52,7 @@ export class Session {
   readonly owner: SessionOwner;
   readonly notifications: NotificationTurn;
   readonly departures: Departures;
-  readonly #out = new RestartingPipeline(
-    () => this.#outbound(),
-    (error) => {
-      this.departures.fail(error);
-    },
-  );
+  readonly #out = new RestartingPipeline(new Outbound(this));
 
   constructor(options: SessionOptions) {
     const { transport, codec, limits, isDialer } = options;
@@ -85,9 +75,7 @@ export class Session {
     this.admission = new Admission(this);
     this.scheduler = new Scheduler(this);
     this.replies = new ControlReplies(this);
-    this.notifications = new NotificationTurn(codec, options.maxFrameBytes, () => {
-      this.owner.notified(this);
-    });
+    this.notifications = new NotificationTurn(this);
     this.departures = new Departures(this);
     this.watchdog = new Watchdog(this, options.keepalive);
     this.reassembly = new Reassembly(codec, limits, this.receiveBudget.held, this.watchdog.fragments);
@@ -96,7 +84,7 @@ export class Session {
 
   /** Begins to read. Until then the transport keeps arriving messages. */
   start(): void {
-    new RestartingPipeline(() => this.#inbound(), this.#unreadable.bind(this), this.#end.bind(this)).start();
+    new RestartingPipeline(new Inbound(this)).start();
     this.watchdog.start();
   }
 
@@ -115,6 +103,11 @@ export class Session {
   /** Whether a notification is leaving in several messages, so that a later one has to wait. */
   get isNotifying(): boolean {
     return this.notifications.isTaken;
+  }
+
+  /** A notification of several messages has left. The next one may follow. */
+  notified(): void {
+    this.owner.notified(this);
   }
 
   /** Whether waiting notifications may follow an earlier one on this socket. */
@@ -193,30 +186,8 @@ export class Session {
     return reason + (this.limits.note ?? '');
   }
 
-  /** A message of the remote ends the connection. */
-  #unreadable(error: unknown): void {
-    if (error instanceof ConnectionFault) error.message = this.noted(error.message);
-    this.fail(error);
-  }
-
-  #inbound(): Observable<unknown> {
-    const { message, frame } = this.admission;
-    return this.transport.messages$.pipe(
-      mapPresent(message),
-      decode(this.codec, this.limits),
-      mapPresent(frame),
-      assembleInto(this.reassembly),
-      route(this.admission),
-    );
-  }
-
-  #outbound(): Observable<unknown> {
-    const { begin, complete } = this.departures;
-    const encoder = this.transport.encoder ?? frameEncoder;
-    return this.scheduler.slices$.pipe(mapPresent(begin), mapPresent(encoder(this.codec)), mapPresent(complete));
-  }
-
-  #end(): void {
+  /** The socket has ended. */
+  ended(): void {
     const close = this.transport.closed ?? abnormalClose();
     this.closing.stop();
     this.watchdog.stop();

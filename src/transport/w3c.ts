@@ -20,8 +20,6 @@ const LONGEST_POLL_MS = 16;
 
 /** A {@link Transport} over a browser's `WebSocket`, or over any socket with its interface. */
 export class W3cTransport<Socket extends SocketLike = SocketLike> implements Transport {
-  readonly messages$: Observable<Message>;
-  readonly opened$: Observable<never>;
   readonly opaque: boolean = true;
   #messageBytes: number | null = null;
   #sentBytes = 0;
@@ -33,7 +31,6 @@ export class W3cTransport<Socket extends SocketLike = SocketLike> implements Tra
   #failureText = '';
   #opening: Subscriber<never> | null = null;
   #poll: Subscription | undefined;
-
   readonly #unlisten: () => void;
 
   constructor(protected readonly socket: Socket) {
@@ -43,14 +40,22 @@ export class W3cTransport<Socket extends SocketLike = SocketLike> implements Tra
     socket.addEventListener('error', this.#onError);
     socket.addEventListener('close', this.#onClose);
     if (socket.readyState === ReadyState.CONNECTING) socket.addEventListener('open', this.#onOpen);
-    this.opened$ = new Observable((waiting) => {
-      const { readyState } = socket;
+    // The close event came before this listener.
+    if (socket.readyState === ReadyState.CLOSED) this.#closed = abnormalClose();
+  }
+
+  get opened$(): Observable<never> {
+    return new Observable((waiting) => {
+      const { readyState } = this.socket;
       // A socket that closes before it has opened is not open either; its close event is still due.
       const isPending = readyState === ReadyState.CONNECTING || (readyState === ReadyState.CLOSING && this.#closed === null);
       if (isPending) this.#opening = waiting;
       else waiting.complete();
     });
-    this.messages$ = new Observable((reader) => {
+  }
+
+  get messages$(): Observable<Message> {
+    return new Observable((reader) => {
       this.#reader = reader;
       const early = this.#early.splice(0);
       // Resume a socket that `receive` paused, or that its owner paused until there is a reader. Leave other sockets alone: `ws` throws
@@ -58,12 +63,7 @@ export class W3cTransport<Socket extends SocketLike = SocketLike> implements Tra
       if (early.length > 0 || this.writable) this.resume();
       for (const message of early) reader.next(message);
       if (this.#closed !== null) reader.complete();
-      return () => {
-        this.#reader = null;
-      };
     });
-    // The close event came before this listener.
-    if (socket.readyState === ReadyState.CLOSED) this.#closed = abnormalClose();
   }
 
   get protocol(): string {
@@ -181,7 +181,7 @@ export class W3cTransport<Socket extends SocketLike = SocketLike> implements Tra
 
   protected receive(message: Message, bytes: number | null = null): void {
     if (this.#closed !== null) return;
-    if (this.#reader !== null) {
+    if (this.#reader?.closed === false) {
       this.#messageBytes = bytes;
       this.#reader.next(message);
     } else {
@@ -215,6 +215,7 @@ export class W3cTransport<Socket extends SocketLike = SocketLike> implements Tra
   readonly #onOpen = (): void => {
     this.socket.removeEventListener('open', this.#onOpen);
     this.#opening?.complete();
+    this.#opening = null;
   };
 
   readonly #onError = (event: SocketEvent): void => {

@@ -538,16 +538,17 @@ describe('Scheduler', () => {
   it('Scheduler emits the next frame to the pipeline that replaces a failed one', () => {
     const { scheduler, log } = bare(nothing, false);
     let failures = 0;
-    const pipeline = new RestartingPipeline(
-      () =>
+    const pipeline = new RestartingPipeline({
+      make: () =>
         scheduler.slices$.pipe(
           map((slice) => {
             if (failures === 0) throw new Error('pipeline');
             log.push(titleOf(slice));
           }),
         ),
-      () => failures++,
-    );
+      failed: () => failures++,
+      completed: () => undefined,
+    });
     pipeline.start();
     scheduler.add(data(1));
     scheduler.add(data(3));

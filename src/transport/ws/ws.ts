@@ -54,22 +54,7 @@ export class WsTransport extends W3cTransport<WebSocket> {
       this.encoder = splitEncoder;
       this.cut = sharedSlicer;
     }
-    if (ws.readyState !== WebSocket.CONNECTING) return;
-    const refused = (request: ClientRequest, response: IncomingMessage): void => {
-      this.#refusedStatus = response.statusCode ?? null;
-      this.#retryAfterMs = retryAfterOf(response);
-      response.resume();
-      request.destroy(new Error(`the handshake was answered with HTTP ${String(response.statusCode)}`));
-    };
-    ws.once('unexpected-response', refused);
-    ws.once('upgrade', (response) => {
-      this.#batch = this.#newBatch(response.socket, true);
-      ws.once('open', () => {
-        this.#bypass(response.socket, false, maxPayload);
-      });
-      this.#answeredProtocol = response.headers['sec-websocket-protocol'] ?? '';
-      ws.off('unexpected-response', refused);
-    });
+    if (ws.readyState === WebSocket.CONNECTING) this.#hearHandshake(ws, maxPayload);
   }
 
   override get refusedStatus(): number | null {
@@ -145,6 +130,25 @@ export class WsTransport extends W3cTransport<WebSocket> {
   // `ws` reports 1006 if the remote could not answer the 1009.
   protected override end(close: SocketClose): void {
     super.end(this.#tooBig && close.code === CloseCode.ABNORMAL ? { ...close, code: CloseCode.TOO_BIG } : close);
+  }
+
+  // A method of its own: callbacks of the constructor would stay with the transport.
+  #hearHandshake(ws: WebSocket, maxPayload: number | null): void {
+    const refused = (request: ClientRequest, response: IncomingMessage): void => {
+      this.#refusedStatus = response.statusCode ?? null;
+      this.#retryAfterMs = retryAfterOf(response);
+      response.resume();
+      request.destroy(new Error(`the handshake was answered with HTTP ${String(response.statusCode)}`));
+    };
+    ws.once('unexpected-response', refused);
+    ws.once('upgrade', (response) => {
+      this.#batch = this.#newBatch(response.socket, true);
+      ws.once('open', () => {
+        this.#bypass(response.socket, false, maxPayload);
+      });
+      this.#answeredProtocol = response.headers['sec-websocket-protocol'] ?? '';
+      ws.off('unexpected-response', refused);
+    });
   }
 
   #newBatch(stream: Duplex, masked: boolean): WriteBatch | null {
