@@ -50,16 +50,16 @@ export class PeerEvents {
   }
 
   get rtt$(): Observable<number> {
-    return (this.#rtt$ ??= this.#until('rtt$', (next) => this.core.hooks.roundTrips.add(next)));
+    return (this.#rtt$ ??= this.#until('rtt$', (next) => this.core.ownHooks.roundTrips.add(next)));
   }
 
   get closes$(): Observable<CloseReason> {
-    return (this.#closes$ ??= this.#until('closes$', (next) => this.core.hooks.closes.add(next)));
+    return (this.#closes$ ??= this.#until('closes$', (next) => this.core.ownHooks.closes.add(next)));
   }
 
   get errors$(): Observable<HandlerFailure> {
     return (this.#errors$ ??= this.#until('errors$', (next) =>
-      this.core.hooks.errors.add((error, stream) => {
+      this.core.ownHooks.errors.add((error, stream) => {
         next({ error, stream });
       }),
     ));
@@ -67,7 +67,7 @@ export class PeerEvents {
 
   get calls$(): Observable<CallEvent> {
     return (this.#calls$ ??= this.#until('calls$', (next) =>
-      onCall(this.core.hooks, (stream, isNotification) => {
+      onCall(this.core.ownHooks, (stream, isNotification) => {
         next(callEvent(Stream.streamCore(stream), isNotification));
       }),
     ));

@@ -49,7 +49,7 @@ import type { StreamCore } from './stream/stream-core.js';
 export class Peer extends PeerBase {
   readonly #core: PeerCore;
   readonly #calls: Calls;
-  readonly #events: PeerEvents;
+  #madeEvents: PeerEvents | null = null;
 
   /**
    * Makes a peer over a socket of your own. The peer reads nothing before {@link serve}.
@@ -75,7 +75,6 @@ export class Peer extends PeerBase {
     logPeers();
     this.#core = core;
     this.#calls = new Calls(core, { retried: retriedCall, fed: fedCall });
-    this.#events = new PeerEvents(core, this);
     const answering = serving(core);
     if (handler !== undefined) answering.setHandler(handler);
   }
@@ -110,7 +109,7 @@ export class Peer extends PeerBase {
    * ```
    */
   get calls$(): Observable<CallEvent> {
-    return this.#events.calls$;
+    return this.#events().calls$;
   }
 
   /**
@@ -130,7 +129,7 @@ export class Peer extends PeerBase {
 
   /** Emits every {@link rttMs} from the subscription on; completes when the peer has ended. */
   get rtt$(): Observable<number> {
-    return this.#events.rtt$;
+    return this.#events().rtt$;
   }
 
   /**
@@ -161,17 +160,17 @@ export class Peer extends PeerBase {
    * ```
    */
   get frames$(): Observable<FrameEvent> {
-    return this.#events.frames$;
+    return this.#events().frames$;
   }
 
   /** Emits each error that {@link onError} receives, from the subscription on; completes when the peer has ended. */
   get errors$(): Observable<HandlerFailure> {
-    return this.#events.errors$;
+    return this.#events().errors$;
   }
 
   /** Emits each reason that {@link onClose} receives, from the subscription on; completes after the last one. */
   get closes$(): Observable<CloseReason> {
-    return this.#events.closes$;
+    return this.#events().closes$;
   }
 
   /**
@@ -340,7 +339,7 @@ export class Peer extends PeerBase {
    * ```
    */
   onClose(handler: CloseHandler): Remove {
-    return onClose(this.#core.hooks, handler);
+    return onClose(this.#core.ownHooks, handler);
   }
 
   /**
@@ -360,7 +359,7 @@ export class Peer extends PeerBase {
    * ```
    */
   onError(handler: ErrorHandler): Remove {
-    return onError(this.#core.hooks, handler);
+    return onError(this.#core.ownHooks, handler);
   }
 
   /**
@@ -378,7 +377,7 @@ export class Peer extends PeerBase {
    * ```
    */
   onFrame(observer: FrameObserver): Remove {
-    return onFrame(this.#core.hooks, observer);
+    return onFrame(this.#core.ownHooks, observer);
   }
 
   /**
@@ -399,7 +398,7 @@ export class Peer extends PeerBase {
    * ```
    */
   interceptOpen(interceptor: OpenInterceptor): Remove {
-    return onOpen(this.#core.hooks, 'interceptOpen', interceptor);
+    return onOpen(this.#core.ownHooks, 'interceptOpen', interceptor);
   }
 
   /**
@@ -421,7 +420,7 @@ export class Peer extends PeerBase {
    * ```
    */
   interceptReplyHeaders(interceptor: ReplyHeadersInterceptor): Remove {
-    return onReplyHeaders(this.#core.hooks, interceptor);
+    return onReplyHeaders(this.#core.ownHooks, interceptor);
   }
 
   /**
@@ -438,7 +437,12 @@ export class Peer extends PeerBase {
    * ```
    */
   interceptIncomingHeaders(interceptor: IncomingHeadersInterceptor): Remove {
-    return onIncomingHeaders(this.#core.hooks, interceptor);
+    return onIncomingHeaders(this.#core.ownHooks, interceptor);
+  }
+
+  /** The hooks as Observables; made on first use. */
+  #events(): PeerEvents {
+    return (this.#madeEvents ??= new PeerEvents(this.#core, this));
   }
 }
 

@@ -1,3 +1,4 @@
+import type { Hooks } from '../base/hooks.js';
 import type { StreamCore } from '../stream/stream-core.js';
 import type { StreamHost } from '../stream/stream-host.js';
 import type { Tracer } from '../stream/tracer.js';
@@ -15,6 +16,8 @@ export interface Incoming {
 /** The members of a peer that the code which answers streams needs. */
 export interface AnswerHost extends StreamHost {
   readonly isClosed: boolean;
+  /** The lists for a new hook. */
+  readonly ownHooks: Hooks;
   /** Refuses every stream until `serving` replaces it. */
   incoming: Incoming;
   /** Follows the streams of the remote; `null` for none. */

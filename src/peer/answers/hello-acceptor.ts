@@ -72,7 +72,7 @@ export class HelloAcceptor {
 
   /** Widens the limits as the answer leaves, before the dialer can have read it. */
   #widenWhenAnswered(): void {
-    const stopWatching = this.host.hooks.frames.add(() => {
+    const stopWatching = this.host.ownHooks.frames.add(() => {
       if (!this.isAnswered) return;
       stopWatching();
       this.limits.widen();

@@ -18,7 +18,8 @@ import { Deadlines } from '../stream/deadlines.js';
 import { newPeerLog } from '../base/peer-log.js';
 import type { PeerLog } from '../base/peer-log.js';
 import { warnOfRefusal } from '../base/log-refusal.js';
-import { Hooks } from '../base/hooks.js';
+import { Hooks, NO_HOOKS } from '../base/hooks.js';
+import type { HooksToRun } from '../base/hooks.js';
 import type { SizedFrames } from '../base/sized-frames.js';
 import type { PeerContext, ResolvedOptions } from '../base/options.js';
 import type { PeerBase } from '../peer-base.js';
@@ -48,7 +49,7 @@ export class PeerCore implements SessionOwner, AnswerHost {
   context: PeerContext;
   readonly #number = ++peers;
   #remote = '';
-  readonly hooks = new Hooks();
+  hooks: HooksToRun = NO_HOOKS;
   readonly openQueue: OpenQueue;
   /** Notifications of {@link lastSession}. */
   readonly notifications = new NotificationQueue();
@@ -73,6 +74,7 @@ export class PeerCore implements SessionOwner, AnswerHost {
   #handshaking: Session | null = null;
   #log: PeerLog | null = null;
   #connections = 0;
+  #ownHooks: Hooks | null = null;
   #signals: AbortSignals | null = null;
   #deadlines: Deadlines | null = null;
 
@@ -80,7 +82,7 @@ export class PeerCore implements SessionOwner, AnswerHost {
     this.codec = options.codec;
     this.context = options.context ?? {};
     this.openQueue = new OpenQueue(options.limits.maxQueuedBytes);
-    if (options.onError !== undefined) this.hooks.errors.add(options.onError);
+    if (options.onError !== undefined) this.ownHooks.errors.add(options.onError);
   }
 
   /** Completes the construction with the user's peer, the source of its sockets, and what makes its streams. */
@@ -119,6 +121,11 @@ export class PeerCore implements SessionOwner, AnswerHost {
 
   get source(): SocketSource {
     return completed(this.#source);
+  }
+
+  /** The lists for a new hook; made for the first one. */
+  get ownHooks(): Hooks {
+    return (this.#ownHooks ??= this.hooks = new Hooks());
   }
 
   /** Abort signals of the calls; created at the first call with a signal. */

@@ -1,4 +1,4 @@
-import { log } from '../../logger.js';
+import { log, logger } from '../../logger.js';
 import type { SocketClose } from '../../transport/transport.js';
 import type { AnyMuxError } from '../../wire/any-error.js';
 import { StreamError } from '../../wire/stream-errors.js';
@@ -40,7 +40,7 @@ export class DialSeries {
 
   dials(address: string): void {
     this.#setAddress(address);
-    log('debug', `dials ${this.#where()}`);
+    if (logger.isEnabledFor('debug')) log('debug', `dials ${this.#where()}`);
   }
 
   /** Called when a dial or its hello has failed. If no dial follows, it logs nothing, because the calls fail with that error. */
@@ -55,12 +55,13 @@ export class DialSeries {
   opened(): void {
     if (this.#failed > 0)
       log('warn', `connected to ${this.#where()} after ${this.#failed} failed ${this.#failed === 1 ? 'dial' : 'dials'}`);
-    else log('debug', `connected to ${this.#where()}`);
+    else if (logger.isEnabledFor('debug')) log('debug', `connected to ${this.#where()}`);
     this.#failed = 0;
     this.#last = null;
   }
 
   #setAddress(address: string): void {
+    if (address === this.#address) return;
     this.#address = address;
     this.core.setRemote(shownAddress(address));
   }

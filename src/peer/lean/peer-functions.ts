@@ -57,17 +57,17 @@ export function openWith<In = unknown, Out = unknown>(
 
 /** As `onClose` of a peer of `rxmux`: adds a handler of the reason of each socket that ends, and of each dial that fails. */
 export function onClose(peer: LeanPeer, handler: CloseHandler): Remove {
-  return closeHook(coreOf(peer).hooks, handler);
+  return closeHook(coreOf(peer).ownHooks, handler);
 }
 
 /** Adds an observer that is called with every frame as it is on the wire, as `onFrame` of a peer of `rxmux`. */
 export function onFrame(peer: LeanPeer, observer: FrameObserver): Remove {
-  return frameHook(coreOf(peer).hooks, observer);
+  return frameHook(coreOf(peer).ownHooks, observer);
 }
 
 /** Adds an interceptor that may change the headers of every call, as `interceptOpen` of a peer of `rxmux`. */
 export function onOpen(peer: LeanPeer, interceptor: OpenInterceptor): Remove {
-  return openHook(coreOf(peer).hooks, 'onOpen', interceptor);
+  return openHook(coreOf(peer).ownHooks, 'onOpen', interceptor);
 }
 
 /** Resolves with the round trip of a ping (C1), in ms, as `ping` of a peer of `rxmux`. */

@@ -1,5 +1,6 @@
 import { asyncScheduler, Subscription } from 'rxjs';
 import { steadyNow } from '../../transport/steady-clock.js';
+import { LazyMap } from '../../wire/lazy.js';
 import { LONGEST_TIMER_MS } from '../../wire/longest-timer.js';
 
 /** The last call clears the timer so many times. Afterwards the timer stays. */
@@ -55,10 +56,9 @@ class DeadlineQueue {
   readonly #sentinel = new Deadline(NOTHING, Infinity, this);
   #timer = Subscription.EMPTY;
 
-  /** @param due called when the timer is due */
   constructor(
     readonly timeoutMs: number,
-    private readonly due: (queue: DeadlineQueue) => void,
+    private readonly owner: Pick<Deadlines, 'due'>,
   ) {}
 
   get empty(): boolean {
@@ -93,7 +93,7 @@ class DeadlineQueue {
     this.#timer.unsubscribe();
     const rest = Math.min(LONGEST_TIMER_MS, Math.max(0, this.#sentinel.later.at - now));
     this.#timer = asyncScheduler.schedule(() => {
-      this.due(this);
+      this.owner.due(this);
     }, rest);
   }
 }
@@ -106,7 +106,7 @@ class DeadlineQueue {
  */
 export class Deadlines {
   /** Queues that are not empty, or have a timer that stays, by time-out in ms. */
-  readonly #queues = new Map<number, DeadlineQueue>();
+  readonly #queues = new LazyMap<number, DeadlineQueue>();
   #clears = 0;
   #closed = false;
 
@@ -119,7 +119,7 @@ export class Deadlines {
     if (timeoutMs <= 0 || timeoutMs === Infinity) return null;
     let queue = this.#queues.get(timeoutMs);
     if (queue === undefined) {
-      queue = new DeadlineQueue(timeoutMs, this.#due);
+      queue = new DeadlineQueue(timeoutMs, this);
       this.#queues.set(timeoutMs, queue);
     }
     return queue.add(item);
@@ -142,12 +142,14 @@ export class Deadlines {
 
   #remove(queue: DeadlineQueue): void {
     this.#queues.delete(queue.timeoutMs);
+    if (this.#queues.size === 0) this.#queues.clear();
     queue.disarm();
   }
 
-  readonly #due = (queue: DeadlineQueue): void => {
+  /** The timer of a queue is due. */
+  due(queue: DeadlineQueue): void {
     if (queue.empty) this.#clears = 0;
     queue.expire();
     if (queue.empty && this.#queues.get(queue.timeoutMs) === queue) this.#remove(queue);
-  };
+  }
 }

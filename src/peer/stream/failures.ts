@@ -2,7 +2,7 @@ import { log } from '../../logger.js';
 import { isError } from '../../wire/cross-realm.js';
 import { isForRemote } from './error-reset.js';
 import { guard } from '../../rx/guard.js';
-import type { Hooks } from '../base/hooks.js';
+import type { HooksToRun } from '../base/hooks.js';
 import type { StreamCore } from './stream-core.js';
 
 /** Errors that the log has shown. */
@@ -10,7 +10,7 @@ const logged = new WeakSet();
 
 /** Reports the error of a handler or an answer to the error observers of its peer. Without an observer, logs the error. */
 export function report(error: unknown, stream: StreamCore, when = ''): void {
-  const { errors }: Hooks = stream.host.hooks;
+  const { errors }: HooksToRun = stream.host.hooks;
   if (errors.entries.length === 0) logOnce(error, `${stream.label}: a handler failed${when}`);
   for (const { hook } of errors.entries) guard('onError', () => hook(error, stream.facade));
 }

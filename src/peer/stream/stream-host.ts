@@ -1,6 +1,6 @@
 import type { Codec } from '../../wire/codec.js';
 import type { AnyMuxError } from '../../wire/any-error.js';
-import type { Hooks } from '../base/hooks.js';
+import type { HooksToRun } from '../base/hooks.js';
 import type { ResolvedOptions } from '../base/options.js';
 import type { PeerStatus } from '../base/status.js';
 import type { AbortSignals } from './abort-signals.js';
@@ -31,7 +31,7 @@ export interface StreamHost {
   readonly label: string;
   readonly codec: Codec;
   readonly options: Pick<ResolvedOptions, 'errorSerializer' | 'label' | 'maxFrameBytes'>;
-  readonly hooks: Hooks;
+  readonly hooks: HooksToRun;
   readonly status: { readonly now: PeerStatus };
   readonly source: SocketOutlook;
   readonly openQueue: Pick<OpenQueue, 'requeue'>;
