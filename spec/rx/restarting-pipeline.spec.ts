@@ -47,7 +47,6 @@ describe('RestartingPipeline', () => {
       const pipeline = new RestartingPipeline({
         make: () => source.pipe(finalize(() => left++)),
         failed: (error) => broken.push(error),
-        completed: ignore,
       });
       pipeline.start();
       source.complete();
@@ -67,6 +66,24 @@ describe('RestartingPipeline', () => {
     expect(seen).toEqual(['one', 'failed: Error: bad', 'two']);
   });
 
+  it('RestartingPipeline reports a pipeline once that fails twice and then completes', () => {
+    const seen: string[] = [];
+    const sources = [
+      new Observable<never>((subscriber) => {
+        subscriber.error('first');
+        subscriber.error('second');
+        subscriber.complete();
+      }),
+      new Observable<never>(),
+    ];
+    new RestartingPipeline({
+      make: () => sources.shift() ?? new Observable(),
+      failed: (error) => seen.push(String(error)),
+      completed: () => seen.push('ended'),
+    }).start();
+    expect([seen, sources.length]).toEqual([['first'], 0]);
+  });
+
   it('RestartingPipeline stops on unsubscribe, even from its failure handler or during the subscribe call', () => {
     const source = new Subject<string>();
     const { pipeline } = rig(source);
@@ -83,7 +100,6 @@ describe('RestartingPipeline', () => {
       failed: () => {
         stopped.unsubscribe();
       },
-      completed: ignore,
     });
     stopped.start();
     source.next('any');
@@ -98,7 +114,6 @@ describe('RestartingPipeline', () => {
           return source.subscribe(subscriber as never);
         }),
       failed: ignore,
-      completed: ignore,
     });
     inTheAct.start();
     expect([source.observed, subscriptions]).toEqual([false, 1]);
@@ -112,7 +127,6 @@ describe('RestartingPipeline', () => {
       failed: () => {
         breaksAndStops.unsubscribe();
       },
-      completed: ignore,
     });
     breaksAndStops.start();
     expect(subscriptions).toBe(2);

@@ -7,8 +7,8 @@ export interface PipelineHost {
   make(): Observable<unknown>;
   /** Receives the error of a pipeline. The next pipeline is ready then. */
   failed(error: unknown): void;
-  /** The source has completed. */
-  completed(): void;
+  /** The source has completed, if it ever does. */
+  completed?(): void;
 }
 
 /**
@@ -46,7 +46,7 @@ export class RestartingPipeline implements Unsubscribable {
   }
 
   completed(): void {
-    this.host.completed();
+    this.host.completed?.();
   }
 }
 

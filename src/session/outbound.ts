@@ -28,8 +28,4 @@ export class Outbound implements PipelineHost {
   failed(error: unknown): void {
     this.host.departures.fail(error);
   }
-
-  completed(): void {
-    // Slices have no end: the session unsubscribes.
-  }
 }
