@@ -103,7 +103,7 @@ export class Hooks {
 
 /** {@link Hooks} as a peer runs them. */
 export type HooksToRun = {
-  readonly [Name in keyof Hooks]: Hooks[Name] extends HookList<infer F> ? Pick<HookList<F>, 'entries'> : Hooks[Name];
+  readonly [Name in keyof Hooks]: Hooks[Name] extends HookList<infer F> ? Readonly<Pick<HookList<F>, 'entries'>> : Hooks[Name];
 };
 
 /** The hooks of every peer that has none. Most peers have none, and empty lists take 340 bytes of each. */
