@@ -14,6 +14,7 @@ const URL = 'ws://127.0.0.1:1';
 /** Options from a program without types. */
 const given = (options: object): never => options as never;
 const socket = (): MemorySocket => new MemorySocket(new MemoryLink({ protocol: 'mux.v1.json' }).ends.acceptor, null);
+const leanPeer = (): lean.LeanPeer => lean.connect(URL, { lazy: true });
 const upgrade = (options: object): Peer =>
   handleUpgrade(new IncomingMessage(new Socket()), new PassThrough(), Buffer.alloc(0), given(options));
 
@@ -35,8 +36,38 @@ describe('A misspelt option is refused, because the program would run without th
     ['close', (options) => createPair().dialer.close(options), 'drainMS', 'close'],
     ['retry', (retry) => createPair().dialer.request$(1, { retry }), 'counts', 'retry'],
     ['retryWhenSafe', (options) => retryWhenSafe(options), 'counts', 'retry'],
+    ['request$', (options) => createPair().dialer.request$(1, options), 'timeout', 'options'],
+    ['request$ with an option of open$', (options) => createPair().dialer.request$(1, options), 'input', 'options'],
+    ['open', (options) => createPair().dialer.open(1, options), 'signl', 'options'],
+    ['open with an option of open$', (options) => createPair().dialer.open(1, options), 'input', 'options'],
+    ['open$', (options) => createPair().dialer.open$(1, options), 'timeoutms', 'options'],
+    ['open$ with an option of open', (options) => createPair().dialer.open$(1, options), 'end', 'options'],
+    ['notify', (options) => createPair().dialer.notify(1, options), 'header', 'options'],
+    ['notify with an option of request', (options) => createPair().dialer.notify(1, options), 'timeoutMs', 'options'],
+    ['send', (options) => createPair().dialer.open().send(1, options), 'header', 'options'],
+    ['sendAll', (options) => createPair().dialer.open().sendAll([1], options), 'overflw', 'options'],
+    ['reply', (options) => createPair().dialer.open().reply(1, options), 'trailer', 'options'],
+    ['end', (options) => createPair().dialer.open().end(options), 'trailer', 'options'],
+    ['request$ of lean', (options) => leanPeer().request$(1, options), 'timeout', 'options'],
+    ['open of lean', (options) => leanPeer().open(1, options), 'signl', 'options'],
+    ['open$ of lean', (options) => leanPeer().open$(1, options), 'timeoutms', 'options'],
+    ['notify of lean', (options) => leanPeer().notify(1, options), 'header', 'options'],
+    ['openWith', (options) => lean.openWith(leanPeer(), 1, options), 'inputs', 'options'],
+    ['send of lean', (options) => lean.send(leanPeer().open(), 1, options), 'header', 'options'],
+    ['sendAll of lean', (options) => lean.sendAll(leanPeer().open(), [1], options), 'overflw', 'options'],
+    ['reply of lean', (options) => lean.reply(leanPeer().open(), 1, options), 'trailer', 'options'],
+    ['end of lean', (options) => lean.end(leanPeer().open(), options), 'trailer', 'options'],
   ])('%s', (_, act, misspelt, place) => {
     expect(() => act({ [misspelt]: 1 })).toThrow(TypeError);
     expect(() => act({ [misspelt]: 1 })).toThrow(new RegExp(`^${place}: expected one of .+, got '${misspelt}'$`));
+  });
+
+  it.each([
+    ['a peer', (options: object) => createPair().dialer.request(1, options)],
+    ['a lean peer', (options: object) => leanPeer().request(1, options)],
+  ])('request of %s rejects for a misspelt option', async (_, request) => {
+    await expect(request({ timeout: 5 })).rejects.toThrow(
+      new TypeError("options: expected one of headers, signal, timeoutMs, onOpen, retry, got 'timeout'"),
+    );
   });
 });

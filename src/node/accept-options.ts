@@ -7,9 +7,9 @@ import type { StreamHandler } from '../peer/base/hooks.js';
 import { PEER_OPTIONS, resolveOptions } from '../peer/base/options.js';
 import type { PeerOptions } from '../peer/base/options.js';
 import type { Peer } from '../peer/peer.js';
-import { checkFunction, checkNumber, checkObject } from '../wire/check.js';
+import { checkFunction, checkNumber } from '../wire/check.js';
 import type { Given } from '../wire/check.js';
-import { readOptions, refuseUnknown } from '../wire/options.js';
+import { checkOptions, readOptions } from '../wire/options.js';
 import type { Options } from '../wire/options.js';
 import { readTrustProxy, trustsNone } from './client-address.js';
 import type { TrustProxy, TrustsHop } from './client-address.js';
@@ -115,7 +115,7 @@ export const UPGRADE_OPTIONS: Options<Omit<UpgradeOptions, keyof PeerOptions>, U
  * @throws CodecNotRegistered; TypeError naming the option
  */
 export function resolveAccept(options: UpgradeOptions, ...others: readonly object[]): ResolvedUpgrade {
-  refuseUnknown('options', checkObject('options', options), ...others, UPGRADE_OPTIONS, PEER_OPTIONS);
+  checkOptions(options, ...others, UPGRADE_OPTIONS, PEER_OPTIONS);
   const peer = resolveOptions(options, false);
   const { handler = peer.onStream, onHello, helloTimeoutMs, helloLimits, ...ofUpgrades } = readOptions(UPGRADE_OPTIONS, options);
   const hello = onHello === undefined ? null : { handler: onHello, timeoutMs: helloTimeoutMs, limits: helloLimits };

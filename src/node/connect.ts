@@ -8,7 +8,7 @@ import type { Peer } from '../peer/peer.js';
 import { dialWs, transportOf } from '../transport/ws/ws.js';
 import { checkObject } from '../wire/check.js';
 import { resolveLimits } from '../wire/limits.js';
-import { readOptions, refuseUnknown } from '../wire/options.js';
+import { checkOptions, readOptions } from '../wire/options.js';
 import type { Options } from '../wire/options.js';
 
 /** Options of `connect` of Node. If the option `socket` makes the socket, `headers`, `agent` and `tls` have no effect. */
@@ -42,7 +42,7 @@ export const NODE_CONNECT_OPTIONS: Options<Omit<NodeConnectOptions, keyof Connec
  * ```
  */
 export function connect(url: ConnectUrl, options: NodeConnectOptions = {}): Peer {
-  refuseUnknown('options', checkObject('options', options), NODE_CONNECT_OPTIONS, CONNECT_OPTIONS, PEER_OPTIONS);
+  checkOptions(options, NODE_CONNECT_OPTIONS, CONNECT_OPTIONS, PEER_OPTIONS);
   const { socket } = options;
   const { headers, agent, tls } = readOptions(NODE_CONNECT_OPTIONS, options);
   const maxPayload = resolveLimits(options.limits).maxMessageBytes;

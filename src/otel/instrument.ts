@@ -4,8 +4,9 @@ import type { Remove } from '../peer/base/hooks.js';
 import { Peer } from '../peer/peer.js';
 import { peersOf } from '../peer/peers-source.js';
 import type { PeersSource } from '../peer/peers-source.js';
-import { checkObject, optionError } from '../wire/check.js';
-import { refuseUnknown } from '../wire/options.js';
+import { optionError } from '../wire/check.js';
+import { checkOptions } from '../wire/options.js';
+import type { NamesOf } from '../wire/options.js';
 import { Instruments } from './instruments.js';
 import type { InstrumentOptions } from './instruments.js';
 import { SpanTracer } from './span-tracer.js';
@@ -30,7 +31,7 @@ import { SpanTracer } from './span-tracer.js';
  */
 export function instrument(source: Peer | PeersSource, options: InstrumentOptions = {}): Remove {
   const peers$ = peersOf('instrument', source);
-  const instruments = new Instruments(checkOptions(options));
+  const instruments = new Instruments(checked(options));
   const instrumented = peers$
     .pipe(
       mergeMap((peer) => attached(peer, instruments)),
@@ -45,15 +46,15 @@ export function instrument(source: Peer | PeersSource, options: InstrumentOption
 }
 
 /** The names of {@link InstrumentOptions}. */
-const OPTIONS: Readonly<Record<keyof InstrumentOptions, true>> = {
+const OPTIONS: NamesOf<InstrumentOptions> = {
   tracerProvider: true,
   meterProvider: true,
   methods: true,
   attributes: true,
 };
 
-function checkOptions(options: InstrumentOptions): InstrumentOptions {
-  refuseUnknown('options', checkObject('options', options), OPTIONS);
+function checked(options: InstrumentOptions): InstrumentOptions {
+  checkOptions(options, OPTIONS);
   const { methods = [] } = options;
   // The letters of a text would be the names.
   if (typeof methods === 'string' || !(Symbol.iterator in Object(methods))) throw optionError('methods', 'a list of names', methods);

@@ -1,8 +1,8 @@
 import { browserConnectivity } from '../transport/connectivity.js';
 import type { Transport } from '../transport/transport.js';
 import { W3cTransport } from '../transport/w3c.js';
-import { checkFunction, checkNumber, checkObject } from '../wire/check.js';
-import { readOptions, refuseUnknown } from '../wire/options.js';
+import { checkFunction, checkNumber } from '../wire/check.js';
+import { checkOptions, readOptions } from '../wire/options.js';
 import type { Options } from '../wire/options.js';
 import { PEER_OPTIONS, resolveOptions } from './base/options.js';
 import type { PeerOptions } from './base/options.js';
@@ -50,7 +50,7 @@ export const CONNECT_OPTIONS: Options<Omit<ConnectOptions, keyof PeerOptions>, R
  * ```
  */
 export function connect(url: ConnectUrl, options: ConnectOptions = {}): Peer {
-  refuseUnknown('options', checkObject('options', options), CONNECT_OPTIONS, PEER_OPTIONS);
+  checkOptions(options, CONNECT_OPTIONS, PEER_OPTIONS);
   const { socket = platformSocket } = options;
   return connectOver(url, options, (address, protocol) => new W3cTransport(socket(address, protocol)));
 }

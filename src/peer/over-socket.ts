@@ -1,7 +1,7 @@
 import type { SocketLike } from '../transport/socket-like.js';
 import { W3cTransport } from '../transport/w3c.js';
-import { checkObject } from '../wire/check.js';
-import { refuseUnknown } from '../wire/options.js';
+import { checkOptions } from '../wire/options.js';
+import type { NamesOf } from '../wire/options.js';
 import type { StreamHandler } from './base/hooks.js';
 import { PEER_OPTIONS, resolveOptions } from './base/options.js';
 import type { PeerOptions } from './base/options.js';
@@ -23,11 +23,11 @@ export interface PeerParts {
 }
 
 /** Names {@link NewPeerOptions} beyond {@link PeerOptions}. */
-const OWN_OPTIONS: Readonly<Record<Exclude<keyof NewPeerOptions, keyof PeerOptions>, true>> = { isDialer: true };
+const OWN_OPTIONS: NamesOf<Omit<NewPeerOptions, keyof PeerOptions>> = { isDialer: true };
 
 /** Returns the parts of a peer over one socket of the user's. */
 export function overSocket(socket: SocketLike, options: NewPeerOptions): PeerParts {
-  refuseUnknown('options', checkObject('options', options), PEER_OPTIONS, OWN_OPTIONS);
+  checkOptions(options, PEER_OPTIONS, OWN_OPTIONS);
   const core = new PeerCore(resolveOptions(options, options.isDialer));
   const source = new GivenSocket(core, new W3cTransport(socket));
   const heard = (): void => {

@@ -1,8 +1,8 @@
 import type { Observable } from 'rxjs';
 import type { SocketLike } from '../transport/socket-like.js';
-import { checkObject } from '../wire/check.js';
 import type { CloseReason } from '../wire/close-reason.js';
 import type { MetadataInput } from '../wire/frame.js';
+import { checkOptions } from '../wire/options.js';
 import { serving } from './answers/incoming-streams.js';
 import { logPeers } from './base/debug-log.js';
 import { onClose, onError, onFrame, onIncomingHeaders, onOpen, onReplyHeaders } from './base/hooks.js';
@@ -18,6 +18,7 @@ import type {
   StreamHandler,
 } from './base/hooks.js';
 import type { CallEvent } from './calls/call-event.js';
+import { STREAM_NAMES } from './calls/call-options.js';
 import type { InputOptions, OpenOptions } from './calls/call-options.js';
 import { Calls } from './calls/calls.js';
 import { fedCall } from './calls/fed-call.js';
@@ -32,6 +33,7 @@ import type { FrameEvent } from './events.js';
 import { overSocket } from './over-socket.js';
 import type { NewPeerOptions } from './over-socket.js';
 import { PeerBase } from './peer-base.js';
+import { SEND_NAMES } from './stream/send-options.js';
 import { Stream } from './stream/stream.js';
 import type { StreamCore } from './stream/stream-core.js';
 
@@ -229,7 +231,7 @@ export class Peer extends PeerBase {
     payload?: unknown,
     options: OpenOptions<In, Out> & { readonly end?: boolean | undefined } = {},
   ): Stream<In, Out> {
-    checkObject('options', options);
+    checkOptions(options, STREAM_NAMES);
     return this.#calls.open(payload, options.end === true ? 'end' : 'continue', options as OpenOptions).facade as Stream<In, Out>;
   }
 
@@ -267,7 +269,7 @@ export class Peer extends PeerBase {
    * ```
    */
   notify(payload?: unknown, options: { readonly headers?: MetadataInput | undefined } = {}): void {
-    checkObject('options', options);
+    checkOptions(options, SEND_NAMES);
     this.#calls.open(payload, 'notify', options);
   }
 

@@ -3,7 +3,7 @@ import type { Subscriber } from 'rxjs';
 import type { Pull } from '../peer/stream/stream-iterator.js';
 import { checkObject, optionError } from '../wire/check.js';
 import { Fifo } from '../wire/fifo.js';
-import { refuseUnknown } from '../wire/options.js';
+import { checkOptions } from '../wire/options.js';
 import type { Log, TopicItem } from './log.js';
 import { beginningAt } from './beginning.js';
 import { LogReader } from './log-reader.js';
@@ -60,7 +60,7 @@ export function follow<T, C, R>(
   options: CatchUpOptions,
   project: (item: TopicItem<T, C>) => R,
 ): Following<R> {
-  refuseUnknown('options', checkObject('options', options), { from: true, overflow: true });
+  checkOptions(options, { from: true, overflow: true });
   const { from, overflow } = options;
   const policy = waitingBy(overflow);
   const begin = beginningAt(from);

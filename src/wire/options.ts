@@ -11,6 +11,9 @@ export type Options<Given, Used extends { readonly [Name in keyof Given]-?: unkn
   readonly [Name in keyof Given]-?: Option<Exclude<Given[Name], undefined>, Used[Name]>;
 };
 
+/** The names of all options of an interface that each call reads for itself. */
+export type NamesOf<Given> = Readonly<Record<keyof Given, true>>;
+
 type AnyOptions = Readonly<Record<string, Option<never, unknown>>>;
 
 /** Values for declared options; `undefined` is not given. */
@@ -39,22 +42,40 @@ export function readOptions<Declared extends AnyOptions>(declared: Declared, giv
 /**
  * Reads an object of options whose names one declaration holds. Unlike {@link readOptions} it takes no unknown name.
  *
+ * @param expected names the accepted values in the error
  * @throws TypeError naming the first wrong option, or the unknown one
  */
-export function readObject<Declared extends AnyOptions>(name: string, given: GivenOf<Declared>, declared: Declared): UsedOf<Declared> {
-  refuseUnknown(name, checkObject(name, given), declared);
+export function readObject<Declared extends AnyOptions>(
+  name: string,
+  given: GivenOf<Declared>,
+  declared: Declared,
+  expected?: string,
+): UsedOf<Declared> {
+  refuseUnknown(name, checkObject(name, given, expected), declared);
   return readOptions(declared, given, `${name}.`);
 }
 
 /**
- * Checks the names of options that several declarations share. A misspelt `verify` would admit every peer.
+ * Checks the names of options. A misspelt `verify` would admit every peer, and a misspelt `timeoutMs` would wait for ever.
  *
- * @throws TypeError naming an option that none of them declares
+ * @throws TypeError naming an option that none of the declarations has
  */
 export function refuseUnknown(name: string, given: object, ...declared: readonly object[]): void {
-  const names = declared.flatMap((options) => Object.keys(options));
-  const unknown = Object.keys(given).find((key) => !names.includes(key));
-  if (unknown !== undefined) throw new TypeError(`${name}: expected one of ${names.join(', ')}, got '${unknown}'`);
+  for (const key of Object.keys(given)) {
+    if (declared.some((options) => Object.hasOwn(options, key))) continue;
+    // Every call of a peer passes here, so only an error lists the names.
+    const names = declared.flatMap((options) => Object.keys(options));
+    throw new TypeError(`${name}: expected one of ${names.join(', ')}, got '${key}'`);
+  }
+}
+
+/**
+ * {@link refuseUnknown} for an argument named `options`.
+ *
+ * @throws TypeError unless `given` is an object
+ */
+export function checkOptions(given: object, ...declared: readonly object[]): void {
+  refuseUnknown('options', checkObject('options', given), ...declared);
 }
 
 /** Reads an option that is checked later, together with others. */

@@ -90,13 +90,13 @@ export const PEER_OPTIONS: Options<PeerOptions, Omit<ResolvedOptions, 'codec'> &
  */
 export function resolveOptions(options: PeerOptions, isDialer: boolean): ResolvedOptions {
   checkBoolean('isDialer', isDialer);
-  const used = readOptions(PEER_OPTIONS, checkObject('options', options));
+  const used = readOptions(PEER_OPTIONS, options);
   // A spread would make a hidden class of its own for each peer.
   return Object.assign(used, { isDialer, codec: checkedCodec(used.codec ?? getCodec(settings.codec)) });
 }
 
 function readKeepalive(name: string, given: false | Keepalive): KeepaliveTimes | null {
-  return given === false ? null : readObject(name, checkObject(name, given, 'false or { idleMs, timeoutMs }'), KEEPALIVE);
+  return given === false ? null : readObject(name, given, KEEPALIVE, 'false or { idleMs, timeoutMs }');
 }
 
 function checkFrameBytes(name: string, bytes: number): number {

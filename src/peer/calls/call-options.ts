@@ -1,4 +1,5 @@
 import type { MetadataInput } from '../../wire/frame.js';
+import type { NamesOf } from '../../wire/options.js';
 import type { Overflow } from '../stream/overflow.js';
 import type { Input } from '../stream/input.js';
 import type { Retry } from './safe-retry.js';
@@ -28,6 +29,12 @@ export interface OpenOptions<In = unknown, Out = unknown> {
   readonly retry?: false | 'safe' | Retry | undefined;
 }
 
+/** Names {@link OpenOptions}. */
+export const OPEN_NAMES: NamesOf<OpenOptions> = { headers: true, signal: true, timeoutMs: true, onOpen: true, retry: true };
+
+/** Names the options of an `open`. */
+export const STREAM_NAMES = { ...OPEN_NAMES, end: true };
+
 /** Options of a two-way call. */
 export interface InputOptions<Out = unknown> {
   /**
@@ -41,6 +48,9 @@ export interface InputOptions<Out = unknown> {
   /** Decides about a value that an Observable pushes while the stream's queue is full. Default `'buffer'`. */
   readonly overflow?: Overflow | undefined;
 }
+
+/** Names the options of an `open$`. */
+export const INPUT_NAMES: NamesOf<OpenOptions & InputOptions> = { ...OPEN_NAMES, input: true, overflow: true };
 
 /** @throws TypeError unless `signal` is a signal */
 export function checkSignal(signal: AbortSignal): void {

@@ -1,7 +1,8 @@
 import type { Observable } from 'rxjs';
 import { Session } from '../../session/session.js';
 import type { Metadata, MetadataInput } from '../../wire/frame.js';
-import { checkFunction, checkNumber, checkObject } from '../../wire/check.js';
+import { checkFunction, checkNumber } from '../../wire/check.js';
+import { checkOptions } from '../../wire/options.js';
 import { OutgoingFrame } from '../../wire/outgoing.js';
 import { failing } from '../base/caller-frames.js';
 import { completeGuarded, guard } from '../../rx/guard.js';
@@ -11,7 +12,7 @@ import { copyMetadata, freezeMetadata, readOnly } from '../base/metadata.js';
 import type { PeerCore } from '../core/peer-core.js';
 import { readOne } from '../stream/one-answer.js';
 import { failLater, openFor, readOpened } from '../stream/late-error.js';
-import { checkSignal } from './call-options.js';
+import { checkSignal, INPUT_NAMES, OPEN_NAMES } from './call-options.js';
 import type { InputOptions, OpenOptions } from './call-options.js';
 import type { Retry } from './safe-retry.js';
 import { disclaim } from '../stream/disclaimed.js';
@@ -83,7 +84,7 @@ export class Calls {
   /** Resolves with the first payload; an end without one is `null`. */
   request(value: unknown, options: OpenOptions): Promise<unknown> {
     return new Promise((resolve) => {
-      checkObject('options', options);
+      checkOptions(options, OPEN_NAMES);
       const failed = (error: unknown): void => {
         resolve(failing(error));
       };
@@ -95,7 +96,7 @@ export class Calls {
 
   /** {@link request} as a cold Observable: unsubscribing before the answer cancels. */
   request$(value: unknown, options: OpenOptions): Observable<unknown> {
-    checkObject('options', options);
+    checkOptions(options, OPEN_NAMES);
     const answer$ = new GuardedObservable((subscriber) => {
       const stream = subscriber.closed ? undefined : openFor(subscriber, () => this.open(value, 'request', options));
       if (stream === undefined) return;
@@ -122,7 +123,7 @@ export class Calls {
 
   /** Opens a stream for each subscription. Completes when the remote has ended and the input, if any, is done. */
   open$(value: unknown, options: OpenOptions & InputOptions): Observable<unknown> {
-    checkObject('options', options);
+    checkOptions(options, INPUT_NAMES);
     const { input, overflow } = options;
     const isFed = input !== undefined || overflow !== undefined;
     const call$ = isFed ? installed('input', this.parts.fed)(this, value, options) : this.read$(value, options);

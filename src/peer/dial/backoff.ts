@@ -2,7 +2,7 @@ import { log } from '../../logger.js';
 import { STEADY_CLOCK } from '../../session/base/clock.js';
 import { fullJitter } from '../base/full-jitter.js';
 import { LONGEST_TIMER_MS } from '../../wire/longest-timer.js';
-import { checkNumber, checkObject } from '../../wire/check.js';
+import { checkNumber } from '../../wire/check.js';
 import { readObject } from '../../wire/options.js';
 import type { SocketClose } from '../../transport/transport.js';
 import { browserCode, CloseCode } from '../../wire/close-reason.js';
@@ -69,8 +69,9 @@ export class Backoff {
   constructor(options: Reconnect) {
     const { minDelayMs, maxDelayMs, maxAttempts, stableMs, shouldRetry } = readObject(
       'reconnect',
-      checkObject('reconnect', options, 'a boolean or an object'),
+      options,
       RECONNECT,
+      'a boolean or an object',
     );
     if (maxDelayMs !== undefined) checkNumber('reconnect.maxDelayMs', maxDelayMs, minDelayMs);
     this.minDelayMs = minDelayMs;

@@ -1,8 +1,8 @@
 import { browserConnectivity } from '../../transport/connectivity.js';
 import { W3cTransport } from '../../transport/w3c.js';
-import { checkFunction, checkNumber, checkObject, optionError } from '../../wire/check.js';
-import { readObject, readOptions, refuseUnknown } from '../../wire/options.js';
-import type { Options } from '../../wire/options.js';
+import { checkFunction, checkNumber, optionError } from '../../wire/check.js';
+import { checkOptions, readObject, readOptions } from '../../wire/options.js';
+import type { NamesOf, Options } from '../../wire/options.js';
 import { resolveOptions } from '../base/options.js';
 import type { PeerOptions } from '../base/options.js';
 import { PeerCore } from '../core/peer-core.js';
@@ -53,7 +53,7 @@ const LEAN_OPTIONS: Options<Pick<LeanConnectOptions, keyof ResolvedLean>, Resolv
 };
 
 /** The options of every peer that a lean one has. */
-const OF_PEERS: Readonly<Record<Exclude<keyof LeanConnectOptions, keyof ResolvedLean>, true>> = {
+const OF_PEERS: NamesOf<Omit<LeanConnectOptions, keyof ResolvedLean>> = {
   codec: true,
   context: true,
   keepalive: true,
@@ -81,7 +81,7 @@ const HELLO_OPTIONS: Options<{ readonly timeoutMs?: number | undefined }, { read
  * ```
  */
 export function connect(url: ConnectUrl, options: LeanConnectOptions = {}): LeanPeer {
-  refuseUnknown('options', checkObject('options', options), LEAN_OPTIONS, OF_PEERS);
+  checkOptions(options, LEAN_OPTIONS, OF_PEERS);
   checkUrl(url, options.socket !== undefined);
   const used = readOptions(LEAN_OPTIONS, options);
   const { socket = platformSocket, reconnect: reconnecting, hello: greets, connectTimeoutMs, lazy, idleCloseMs } = used;
@@ -132,7 +132,7 @@ export function reconnect(options: Reconnect = {}): Reconnecting {
  * ```
  */
 export function hello(make: MakeHello, options: { readonly timeoutMs?: number | undefined } = {}): Greets {
-  const { timeoutMs } = readObject('hello', checkObject('hello', options, '{ timeoutMs }'), HELLO_OPTIONS);
+  const { timeoutMs } = readObject('hello', options, HELLO_OPTIONS, '{ timeoutMs }');
   checkFunction('hello', make);
   return { greeting: greetingWith(make, timeoutMs) };
 }

@@ -1,12 +1,14 @@
 import type { Observable } from 'rxjs';
-import { checkObject } from '../../wire/check.js';
 import type { MetadataInput } from '../../wire/frame.js';
+import { checkOptions } from '../../wire/options.js';
+import { STREAM_NAMES } from '../calls/call-options.js';
 import type { OpenOptions } from '../calls/call-options.js';
 import { Calls } from '../calls/calls.js';
 import type { PeerCore } from '../core/peer-core.js';
 import type { SocketSource } from '../core/socket-source.js';
 import { PeerBase } from '../peer-base.js';
 import { LeanStream } from '../stream/lean-stream.js';
+import { SEND_NAMES } from '../stream/send-options.js';
 import type { StreamCore } from '../stream/stream-core.js';
 
 /** Options of every call of a lean peer. */
@@ -57,7 +59,7 @@ export class LeanPeer extends PeerBase {
    * @param options `end: true` if the call sends only the payload
    */
   open<In = unknown>(payload?: unknown, options: LeanOptions<In> & { readonly end?: boolean | undefined } = {}): LeanStream<In> {
-    checkObject('options', options);
+    checkOptions(options, STREAM_NAMES);
     return this.#calls.open(payload, options.end === true ? 'end' : 'continue', options as OpenOptions).facade as LeanStream<In>;
   }
 
@@ -68,7 +70,7 @@ export class LeanPeer extends PeerBase {
 
   /** Sends one payload without waiting for anything: answers are dropped (S11). */
   notify(payload?: unknown, options: { readonly headers?: MetadataInput | undefined } = {}): void {
-    checkObject('options', options);
+    checkOptions(options, SEND_NAMES);
     this.#calls.open(payload, 'notify', options);
   }
 }

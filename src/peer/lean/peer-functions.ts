@@ -1,8 +1,10 @@
 import type { Observable } from 'rxjs';
-import { checkObject, optionError } from '../../wire/check.js';
+import { optionError } from '../../wire/check.js';
+import { checkOptions } from '../../wire/options.js';
 import { serving } from '../answers/incoming-streams.js';
 import { onClose as closeHook, onFrame as frameHook, onOpen as openHook } from '../base/hooks.js';
 import type { CloseHandler, FrameObserver, OpenInterceptor, Remove } from '../base/hooks.js';
+import { INPUT_NAMES } from '../calls/call-options.js';
 import type { InputOptions, OpenOptions } from '../calls/call-options.js';
 import { fedCall } from '../calls/fed-call.js';
 import { ping as pingOf } from '../calls/ping.js';
@@ -51,7 +53,7 @@ export function openWith<In = unknown, Out = unknown>(
   options: LeanOptions<In> & InputOptions<Out>,
 ): Observable<In> {
   coreOf(peer);
-  checkObject('options', options);
+  checkOptions(options, INPUT_NAMES);
   return fedCall(LeanPeer.calls(peer), payload, options as OpenOptions & InputOptions) as Observable<In>;
 }
 

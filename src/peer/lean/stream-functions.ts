@@ -1,13 +1,13 @@
 import type { ObservableInput } from 'rxjs';
 import type { CloseCause } from '../../session/base/close-cause.js';
-import { checkObject } from '../../wire/check.js';
 import type { MetadataInput } from '../../wire/frame.js';
+import { checkOptions } from '../../wire/options.js';
 import { checkValue } from '../stream/check-value.js';
 import { sendAll as feedAll } from '../stream/feed.js';
 import type { FeedOptions } from '../stream/feed.js';
 import { LeanStream } from '../stream/lean-stream.js';
 import { outboxOf } from '../stream/outbox.js';
-import { checkOverflow } from '../stream/overflow.js';
+import { END_NAMES, REPLY_NAMES, SEND_NAMES } from '../stream/send-options.js';
 import type { EndOptions, ReplyOptions, SendOptions } from '../stream/send-options.js';
 import { extrasOf } from '../stream/stream-extras.js';
 import { StreamIterator } from '../stream/stream-iterator.js';
@@ -25,7 +25,7 @@ import { StreamIterator } from '../stream/stream-iterator.js';
  */
 export function send(stream: LeanStream, value: unknown, options: SendOptions = {}): Promise<void> {
   checkValue(value);
-  checkObject('options', options);
+  checkOptions(options, SEND_NAMES);
   return outboxOf(LeanStream.streamCore(stream)).send(value, options.headers);
 }
 
@@ -42,8 +42,6 @@ export function send(stream: LeanStream, value: unknown, options: SendOptions = 
  * ```
  */
 export function sendAll(stream: LeanStream, input: ObservableInput<unknown> | Blob, options: FeedOptions = {}): Promise<void> {
-  checkObject('options', options);
-  checkOverflow(options.overflow);
   return feedAll(LeanStream.streamCore(stream), input, options);
 }
 
@@ -60,13 +58,13 @@ export function sendAll(stream: LeanStream, input: ObservableInput<unknown> | Bl
  * ```
  */
 export function reply(stream: LeanStream, value?: unknown, options: ReplyOptions = {}): Promise<void> {
-  checkObject('options', options);
+  checkOptions(options, REPLY_NAMES);
   return outboxOf(LeanStream.streamCore(stream)).sendLast(value, options.headers, options.trailers);
 }
 
 /** Ends this side of a stream without a value, as `end` of a stream of `rxmux` does. The remote's side may go on (S2). */
 export function end(stream: LeanStream, options: EndOptions = {}): Promise<void> {
-  checkObject('options', options);
+  checkOptions(options, END_NAMES);
   return outboxOf(LeanStream.streamCore(stream)).sendLast(undefined, undefined, options.trailers);
 }
 

@@ -1,8 +1,8 @@
 import { catchError, concat, defer, EMPTY, filter, finalize, from, mergeMap, Observable } from 'rxjs';
 import type { ObservableInput, OperatorFunction } from 'rxjs';
-import { checkFunction, checkObject } from '../../wire/check.js';
+import { checkFunction } from '../../wire/check.js';
 import { isPromise } from '../../wire/cross-realm.js';
-import { refuseUnknown } from '../../wire/options.js';
+import { checkOptions } from '../../wire/options.js';
 import { failAnswer, stopUpload } from '../stream/answer.js';
 import { feed } from '../stream/feed.js';
 import type { FeedOptions } from '../stream/feed.js';
@@ -38,7 +38,7 @@ export function respond<P = unknown, In = unknown, Out = unknown, O extends Answ
   options: Pick<FeedOptions, 'overflow'> = {},
 ): OperatorFunction<Stream, never> {
   checkFunction('respond', project);
-  refuseUnknown('options', checkObject('options', options), { overflow: true });
+  checkOptions(options, { overflow: true });
   const overflow = checkOverflow(options.overflow);
   return (source) =>
     new Observable((subscriber) =>

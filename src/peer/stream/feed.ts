@@ -2,6 +2,8 @@ import { Observable } from 'rxjs';
 import type { Subscriber } from 'rxjs';
 import { endedHere } from '../../session/base/close-cause.js';
 import { QueueOverflowError } from '../../wire/stream-errors.js';
+import { checkOptions } from '../../wire/options.js';
+import type { NamesOf } from '../../wire/options.js';
 import { ResetCode } from '../../wire/reset-code.js';
 import { Relay } from '../../rx/relay.js';
 import { rejected, unheeded } from '../base/caller-frames.js';
@@ -26,6 +28,9 @@ export interface FeedOptions {
   readonly overflow?: Overflow | undefined;
 }
 
+/** Names {@link FeedOptions}. */
+const FEED_NAMES: NamesOf<FeedOptions> = { end: true, overflow: true };
+
 /**
  * Sends all values of an input, while subscribed. It pulls iterables, async iterables, ReadableStreams and streams as the queue drains.
  * Other Observables push.
@@ -38,8 +43,14 @@ export function feed(stream: StreamCore, input: Input<unknown>, options: FeedOpt
   return feedUntil(stopped, stream, input, options);
 }
 
-/** {@link feed} as a promise. Its rejection need not be handled. */
+/**
+ * {@link feed} as a promise. Its rejection need not be handled.
+ *
+ * @throws TypeError for an unknown option or `overflow`
+ */
 export function sendAll(stream: StreamCore, input: Input<unknown>, options: FeedOptions): Promise<void> {
+  checkOptions(options, FEED_NAMES);
+  checkOverflow(options.overflow);
   if (stream.sealed && stream.cause === null) {
     decline(input);
     return rejected(outboxOf(stream).refusal());

@@ -1,4 +1,5 @@
 import type { MetadataInput } from '../../wire/frame.js';
+import type { NamesOf } from '../../wire/options.js';
 
 /** Headers for this side's first frame on a stream that the remote opened. */
 export interface SendOptions {
@@ -14,3 +15,12 @@ export interface EndOptions {
 
 /** Headers, if the reply is this side's first frame, and trailers for this side's end. */
 export interface ReplyOptions extends SendOptions, EndOptions {}
+
+/** Names {@link SendOptions}. */
+export const SEND_NAMES: NamesOf<SendOptions> = { headers: true };
+
+/** Names {@link EndOptions}. */
+export const END_NAMES: NamesOf<EndOptions> = { trailers: true };
+
+/** Names {@link ReplyOptions}. */
+export const REPLY_NAMES: NamesOf<ReplyOptions> = { headers: true, trailers: true };

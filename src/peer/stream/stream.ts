@@ -1,15 +1,15 @@
 import type { Observable, ObservableInput } from 'rxjs';
 import type { CloseCause } from '../../session/base/close-cause.js';
-import { checkObject } from '../../wire/check.js';
 import type { Metadata, MetadataInput } from '../../wire/frame.js';
+import { checkOptions } from '../../wire/options.js';
 import type { Peer } from '../peer.js';
 import { checkValue } from './check-value.js';
 import { sendAll } from './feed.js';
 import type { FeedOptions } from './feed.js';
 import { LeanStream } from './lean-stream.js';
 import { outboxOf } from './outbox.js';
-import { checkOverflow } from './overflow.js';
 import type { StreamCore } from './stream-core.js';
+import { END_NAMES, REPLY_NAMES, SEND_NAMES } from './send-options.js';
 import type { EndOptions, ReplyOptions, SendOptions } from './send-options.js';
 import { extrasOf } from './stream-extras.js';
 import { StreamIterator } from './stream-iterator.js';
@@ -101,7 +101,7 @@ export class Stream<In = unknown, Out = unknown> extends LeanStream<In> implemen
    */
   send(value: Out, options: SendOptions = {}): Promise<void> {
     checkValue(value);
-    checkObject('options', options);
+    checkOptions(options, SEND_NAMES);
     return outboxOf(LeanStream.streamCore(this)).send(value, options.headers);
   }
 
@@ -133,8 +133,6 @@ export class Stream<In = unknown, Out = unknown> extends LeanStream<In> implemen
    * ```
    */
   sendAll(input: ObservableInput<Out> | Blob, options: FeedOptions = {}): Promise<void> {
-    checkObject('options', options);
-    checkOverflow(options.overflow);
     return sendAll(LeanStream.streamCore(this), input, options);
   }
 
@@ -171,7 +169,7 @@ export class Stream<In = unknown, Out = unknown> extends LeanStream<In> implemen
    * ```
    */
   reply(value?: Out, options: ReplyOptions = {}): Promise<void> {
-    checkObject('options', options);
+    checkOptions(options, REPLY_NAMES);
     return outboxOf(LeanStream.streamCore(this)).sendLast(value, options.headers, options.trailers);
   }
 
@@ -188,7 +186,7 @@ export class Stream<In = unknown, Out = unknown> extends LeanStream<In> implemen
    * ```
    */
   end(options: EndOptions = {}): Promise<void> {
-    checkObject('options', options);
+    checkOptions(options, END_NAMES);
     return outboxOf(LeanStream.streamCore(this)).sendLast(undefined, undefined, options.trailers);
   }
 
