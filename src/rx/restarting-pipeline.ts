@@ -88,6 +88,8 @@ class Run extends Subscription implements Observer<unknown> {
   }
 
   complete(): void {
-    if (!this.closed) this.pipeline.completed();
+    if (this.closed) return;
+    this.unsubscribe();
+    this.pipeline.completed();
   }
 }

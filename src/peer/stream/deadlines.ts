@@ -1,6 +1,5 @@
 import { asyncScheduler, Subscription } from 'rxjs';
 import { steadyNow } from '../../transport/steady-clock.js';
-import { LazyMap } from '../../wire/lazy.js';
 import { LONGEST_TIMER_MS } from '../../wire/longest-timer.js';
 
 /** The last call clears the timer so many times. Afterwards the timer stays. */
@@ -106,7 +105,7 @@ class DeadlineQueue {
  */
 export class Deadlines {
   /** Queues that are not empty, or have a timer that stays, by time-out in ms. */
-  readonly #queues = new LazyMap<number, DeadlineQueue>();
+  readonly #queues = new Map<number, DeadlineQueue>();
   #clears = 0;
   #closed = false;
 
@@ -142,7 +141,6 @@ export class Deadlines {
 
   #remove(queue: DeadlineQueue): void {
     this.#queues.delete(queue.timeoutMs);
-    if (this.#queues.size === 0) this.#queues.clear();
     queue.disarm();
   }
 
