@@ -55,14 +55,14 @@ describe('failed connections', () => {
   it.each<[string, (rig: Rig) => void]>([
     ['at once', () => undefined],
     ['in a later turn', (rig) => (rig.transport.bufferedAmount = 1024 * 1024)],
-  ])('Session closes with 1011 when a `leaving` callback throws, for a frame that left %s', (_when, hold) => {
+  ])('Session closes with 1011 when a `leaving` callback throws, for a last frame that left %s', (_when, hold) => {
     const rig = new Rig();
     const stream = rig.open();
     hold(rig);
     stream.live.leaving = () => {
       throw new Error('a bug');
     };
-    rig.send(stream, { payload: 1 });
+    rig.send(stream, { payload: 1, end: true });
     rig.transport.drainTo(0);
     expect(rig.transport.closes).toEqual([{ code: 1011, reason: 'internal error' }]);
     expect(logs.errors).toEqual(['rxmux: internal error, the connection is closed']);
