@@ -1,11 +1,11 @@
 import type { Message } from './codec.js';
 import { violation } from './violation.js';
 
-/** V8 does not move text of more than 128 KiB. It copies shorter young text at each collection, while the socket waits. */
-const GROUP_BYTES = 1024 * 1024;
+/** How many ASCII slices are joined to a group. V8 copies young text at each collection, while the socket waits, but none above 128 KiB. */
+const GROUP = 16;
 
 /**
- * The slices of one encoded payload. ASCII slices are joined in groups of {@link GROUP_BYTES}. All pieces are joined once, at the end:
+ * The slices of one encoded payload. ASCII slices are joined in groups of {@link GROUP}. All pieces are joined once, at the end:
  * appending each slice would copy all that is held each time.
  */
 export class Fragments {
@@ -13,9 +13,8 @@ export class Fragments {
   #pieces: Message[] = [];
   #count = 0;
   #byteLength = 0;
-  /** How many slices at the end are in no group. */
-  #looseCount = 0;
-  #looseBytes = 0;
+  /** How many ASCII slices at the end are in no group. */
+  #loose = 0;
 
   get count(): number {
     return this.#count;
@@ -27,7 +26,7 @@ export class Fragments {
 
   clear(): void {
     this.#pieces = [];
-    this.#count = this.#byteLength = this.#looseCount = this.#looseBytes = 0;
+    this.#count = this.#byteLength = this.#loose = 0;
   }
 
   /**
@@ -43,30 +42,25 @@ export class Fragments {
     this.#pieces.push(piece);
     this.#count++;
     this.#byteLength += bytes;
-    if (isText) this.#group(piece, bytes);
+    // The limits count one byte for each character of an ASCII slice. In one text with others, it could take two.
+    this.#loose = isText && bytes === piece.length ? this.#loose + 1 : 0;
+    if (this.#loose === GROUP) this.#group();
   }
 
   /** Returns the whole payload and drops the slices. */
   join(): Message {
-    const whole = joined(this.#pieces, this.#byteLength);
+    const pieces = this.#pieces;
+    const isText = typeof pieces[0] === 'string';
+    const whole = isText ? (pieces as string[]).join('') : joinBytes(pieces as ArrayBuffer[], this.#byteLength);
     this.clear();
     return whole;
   }
 
-  /** Joins the last slices once they are enough for a group. */
-  #group(piece: string, bytes: number): void {
-    // The limits count one byte for each character of an ASCII slice. In one text with others, it could take two.
-    const isAscii = bytes === piece.length;
-    this.#looseCount = isAscii ? this.#looseCount + 1 : 0;
-    this.#looseBytes = isAscii ? this.#looseBytes + bytes : 0;
-    if (this.#looseBytes < GROUP_BYTES) return;
-    this.#pieces.push(joined(this.#pieces.splice(-this.#looseCount), this.#looseBytes));
-    this.#looseCount = this.#looseBytes = 0;
+  #group(): void {
+    const group = this.#pieces.splice(-GROUP) as string[];
+    this.#pieces.push(group.join(''));
+    this.#loose = 0;
   }
-}
-
-function joined(pieces: readonly Message[], byteLength: number): Message {
-  return typeof pieces[0] === 'string' ? (pieces as readonly string[]).join('') : joinBytes(pieces as readonly ArrayBuffer[], byteLength);
 }
 
 /** Returns one buffer with all pieces. */
