@@ -65,7 +65,7 @@ describe('A misspelt option is refused, because the program would run without th
   it.each([
     ['a peer', (options: object) => createPair().dialer.request(1, options)],
     ['a lean peer', (options: object) => leanPeer().request(1, options)],
-  ])('request of %s rejects for a misspelt option', async (_, request) => {
+  ])('A request of %s rejects for a misspelt option', async (_, request) => {
     await expect(request({ timeout: 5 })).rejects.toThrow(
       new TypeError("options: expected one of headers, signal, timeoutMs, onOpen, retry, got 'timeout'"),
     );

@@ -70,9 +70,8 @@ describe('RestartingPipeline', () => {
     const seen: string[] = [];
     const sources = [
       new Observable<never>((subscriber) => {
-        subscriber.error('first');
-        subscriber.error('second');
-        subscriber.complete();
+        const faulty: (() => void)[] = [() => subscriber.error('first'), () => subscriber.error('second'), () => subscriber.complete()];
+        for (const notify of faulty) notify();
       }),
       new Observable<never>(),
     ];
@@ -82,6 +81,28 @@ describe('RestartingPipeline', () => {
       completed: () => seen.push('ended'),
     }).start();
     expect([seen, sources.length]).toEqual([['first'], 0]);
+  });
+
+  it('RestartingPipeline subscribes once to a source that completes during the subscribe call', () => {
+    const seen: string[] = [];
+    const source = new Observable<never>((subscriber) => {
+      seen.push('subscribed');
+      subscriber.complete();
+      return () => seen.push('left');
+    });
+    const pipeline = new RestartingPipeline({ make: () => source, failed: fail, completed: () => seen.push('ended') });
+    pipeline.start();
+    pipeline.unsubscribe();
+    expect(seen).toEqual(['subscribed', 'ended', 'left']);
+  });
+
+  it('RestartingPipeline unsubscribes from a source that has completed', () => {
+    const seen: string[] = [];
+    const source = new Subject<never>();
+    const left = source.pipe(finalize(() => seen.push('left')));
+    new RestartingPipeline({ make: () => left, failed: fail, completed: () => seen.push('ended') }).start();
+    source.complete();
+    expect(seen.sort()).toEqual(['ended', 'left']);
   });
 
   it('RestartingPipeline stops on unsubscribe, even from its failure handler or during the subscribe call', () => {

@@ -31,7 +31,7 @@ export class RestartingPipeline implements Unsubscribable {
       this.host.make().subscribe(run);
       if (this.#stopped) run.unsubscribe();
       else this.#run = run;
-    } while (run.closed && !this.#stopped);
+    } while (run.hasFailed && !this.#stopped);
   }
 
   unsubscribe(): void {
@@ -56,6 +56,7 @@ export class RestartingPipeline implements Unsubscribable {
  * In place of rxjs's SafeSubscriber, with an observer and a list of teardowns of its own: 290 bytes of each pipeline.
  */
 class Run extends Subscription implements Observer<unknown> {
+  hasFailed = false;
   /** The first teardown. A pipeline seldom has another. */
   #source: TeardownLogic = undefined;
 
@@ -83,6 +84,7 @@ class Run extends Subscription implements Observer<unknown> {
 
   error(error: unknown): void {
     if (this.closed) return;
+    this.hasFailed = true;
     this.unsubscribe();
     this.pipeline.failed(error);
   }
