@@ -14,6 +14,7 @@ const URL = 'ws://127.0.0.1:1';
 /** Options from a program without types. */
 const given = (options: object): never => options as never;
 const socket = (): MemorySocket => new MemorySocket(new MemoryLink({ protocol: 'mux.v1.json' }).ends.acceptor, null);
+const dialer = (): Peer => createPair({ acceptor: { onStream: () => undefined } }).dialer;
 const leanPeer = (): lean.LeanPeer => lean.connect(URL, { lazy: true });
 const upgrade = (options: object): Peer =>
   handleUpgrade(new IncomingMessage(new Socket()), new PassThrough(), Buffer.alloc(0), given(options));
@@ -33,21 +34,21 @@ describe('A misspelt option is refused, because the program would run without th
     ['reconnect of lean', (options) => lean.reconnect(options), 'maxDelay', 'reconnect'],
     ['hello of lean', (options) => lean.hello(() => ({}), options), 'timeout', 'hello'],
     ['keepalive', (keepalive) => connect(URL, { keepalive }), 'idle', 'keepalive'],
-    ['close', (options) => createPair().dialer.close(options), 'drainMS', 'close'],
-    ['retry', (retry) => createPair().dialer.request$(1, { retry }), 'counts', 'retry'],
+    ['close', (options) => dialer().close(options), 'drainMS', 'close'],
+    ['retry', (retry) => dialer().request$(1, { retry }), 'counts', 'retry'],
     ['retryWhenSafe', (options) => retryWhenSafe(options), 'counts', 'retry'],
-    ['request$', (options) => createPair().dialer.request$(1, options), 'timeout', 'options'],
-    ['request$ with an option of open$', (options) => createPair().dialer.request$(1, options), 'input', 'options'],
-    ['open', (options) => createPair().dialer.open(1, options), 'signl', 'options'],
-    ['open with an option of open$', (options) => createPair().dialer.open(1, options), 'input', 'options'],
-    ['open$', (options) => createPair().dialer.open$(1, options), 'timeoutms', 'options'],
-    ['open$ with an option of open', (options) => createPair().dialer.open$(1, options), 'end', 'options'],
-    ['notify', (options) => createPair().dialer.notify(1, options), 'header', 'options'],
-    ['notify with an option of request', (options) => createPair().dialer.notify(1, options), 'timeoutMs', 'options'],
-    ['send', (options) => createPair().dialer.open().send(1, options), 'header', 'options'],
-    ['sendAll', (options) => createPair().dialer.open().sendAll([1], options), 'overflw', 'options'],
-    ['reply', (options) => createPair().dialer.open().reply(1, options), 'trailer', 'options'],
-    ['end', (options) => createPair().dialer.open().end(options), 'trailer', 'options'],
+    ['request$', (options) => dialer().request$(1, options), 'timeout', 'options'],
+    ['request$ with an option of open$', (options) => dialer().request$(1, options), 'input', 'options'],
+    ['open', (options) => dialer().open(1, options), 'signl', 'options'],
+    ['open with an option of open$', (options) => dialer().open(1, options), 'input', 'options'],
+    ['open$', (options) => dialer().open$(1, options), 'timeoutms', 'options'],
+    ['open$ with an option of open', (options) => dialer().open$(1, options), 'end', 'options'],
+    ['notify', (options) => dialer().notify(1, options), 'header', 'options'],
+    ['notify with an option of request', (options) => dialer().notify(1, options), 'timeoutMs', 'options'],
+    ['send', (options) => dialer().open().send(1, options), 'header', 'options'],
+    ['sendAll', (options) => dialer().open().sendAll([1], options), 'overflw', 'options'],
+    ['reply', (options) => dialer().open().reply(1, options), 'trailer', 'options'],
+    ['end', (options) => dialer().open().end(options), 'trailer', 'options'],
     ['request$ of lean', (options) => leanPeer().request$(1, options), 'timeout', 'options'],
     ['open of lean', (options) => leanPeer().open(1, options), 'signl', 'options'],
     ['open$ of lean', (options) => leanPeer().open$(1, options), 'timeoutms', 'options'],
@@ -63,7 +64,7 @@ describe('A misspelt option is refused, because the program would run without th
   });
 
   it.each([
-    ['a peer', (options: object) => createPair().dialer.request(1, options)],
+    ['a peer', (options: object) => dialer().request(1, options)],
     ['a lean peer', (options: object) => leanPeer().request(1, options)],
   ])('A request of %s rejects for a misspelt option', async (_, request) => {
     await expect(request({ timeout: 5 })).rejects.toThrow(
