@@ -1,5 +1,6 @@
 import type { SocketLike } from '../transport/socket-like.js';
 import { W3cTransport } from '../transport/w3c.js';
+import type { Message } from '../wire/codec.js';
 import { checkOptions } from '../wire/options.js';
 import type { NamesOf } from '../wire/options.js';
 import type { StreamHandler } from './base/hooks.js';
@@ -25,16 +26,22 @@ export interface PeerParts {
 /** Names {@link NewPeerOptions} beyond {@link PeerOptions}. */
 const OWN_OPTIONS: NamesOf<Omit<NewPeerOptions, keyof PeerOptions>> = { isDialer: true };
 
+/** A socket that reports messages before `serve`: a peer that only answers makes no call that would warn of a missing `serve`. */
+class ServedSocket extends W3cTransport {
+  source: GivenSocket | null = null;
+
+  protected override keep(message: Message): void {
+    super.keep(message);
+    this.source?.heard();
+  }
+}
+
 /** Returns the parts of a peer over one socket of the user's. */
 export function overSocket(socket: SocketLike, options: NewPeerOptions): PeerParts {
   checkOptions(options, PEER_OPTIONS, OWN_OPTIONS);
   const core = new PeerCore(resolveOptions(options, options.isDialer));
-  const source = new GivenSocket(core, new W3cTransport(socket));
-  const heard = (): void => {
-    socket.removeEventListener('message', heard);
-    source.heard();
-  };
-  // A peer that only answers makes no call that would warn of a missing `serve`.
-  socket.addEventListener('message', heard);
+  const transport = new ServedSocket(socket);
+  const source = new GivenSocket(core, transport);
+  transport.source = source;
   return { core, source, handler: options.onStream };
 }

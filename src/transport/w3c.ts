@@ -184,10 +184,13 @@ export class W3cTransport<Socket extends SocketLike = SocketLike> implements Tra
     if (this.#reader?.closed === false) {
       this.#messageBytes = bytes;
       this.#reader.next(message);
-    } else {
-      this.#early.push(message);
-      this.pause();
-    }
+    } else this.keep(message);
+  }
+
+  /** A message arrives before its reader. */
+  protected keep(message: Message): void {
+    this.#early.push(message);
+    this.pause();
   }
 
   protected failed(event: SocketEvent): void {

@@ -66,7 +66,7 @@ export class GivenSocket implements SocketSource {
     this.#warnUnlessStarted('a call');
   }
 
-  /** Reports that a message has arrived. */
+  /** A message has arrived that waits for its reader. */
   heard(): void {
     this.#warnUnlessStarted('a message of the remote');
   }
