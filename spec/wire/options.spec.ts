@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { checkFunction, checkNumber } from '../../src/wire/check.js';
-import { asGiven, readObject, readOptions } from '../../src/wire/options.js';
+import { asGiven, checkOptions, readObject, readOptions } from '../../src/wire/options.js';
 import type { Options } from '../../src/wire/options.js';
 
 interface Wait {
@@ -61,5 +61,22 @@ describe('readObject', () => {
     [{ then: 1 }, 'wait.then: expected a function, got 1'],
   ])('`readObject` throws for %p', (given, message) => {
     expect(() => readObject('wait', given as Wait, WAIT)).toThrow(new TypeError(message));
+  });
+});
+
+describe('checkOptions', () => {
+  it('`checkOptions` accepts the names of all declarations', () => {
+    expect(() => {
+      checkOptions({ a: 1, b: undefined }, { a: true }, { b: true, c: true });
+    }).not.toThrow();
+  });
+
+  it.each<[string, unknown, string]>([
+    ['an unknown name', { a: 1, toString: 2 }, "options: expected one of a, b, got 'toString'"],
+    ['a value that is no object', 5, 'options: expected an object, got 5'],
+  ])('`checkOptions` refuses %s', (_what, given, message) => {
+    expect(() => {
+      checkOptions(given as object, { a: true }, { b: true });
+    }).toThrow(new TypeError(message));
   });
 });
