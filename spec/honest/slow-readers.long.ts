@@ -7,27 +7,38 @@ import type { SocketLike } from '../../src/index.js';
 import { connect, serve } from '../../src/node.js';
 import type { MuxServer } from '../../src/node.js';
 import { percentile } from '../chaos/figures.js';
+import { LongLine } from '../support/socket/long-line.js';
 
 const MIB = 1024 * 1024;
 const PIECE = 64 * 1024;
 const PIECES = (24 * MIB) / PIECE;
+/** Enough for the window of bulk to open on a long line. */
+const LONG_PIECES = 1_200;
 /** How fast a page reads: 12 MiB a second. */
 const PAGE_BYTES_PER_MS = (12 * MIB) / 1_000;
 const STILL_MS = 2_500;
 
 let server: MuxServer | null = null;
+let line: LongLine | null = null;
 
-afterEach(() => server?.close());
+afterEach(async () => {
+  await server?.close();
+  line?.close();
+  server = line = null;
+});
 
-/** A server with the default options, which sends pieces as fast as they leave, and answers other calls at once. */
-async function listening(): Promise<string> {
+/**
+ * A server with the default options, which sends pieces as fast as they leave, and answers other calls at once.
+ *
+ * @returns its port
+ */
+async function listening(pieces = PIECES): Promise<number> {
   server = serve({
     port: 0,
     onStream: (payload, stream) =>
-      payload === 'pieces' ? stream.sendAll(Array.from({ length: PIECES }, () => 'x'.repeat(PIECE))) : stream.reply(payload),
+      payload === 'pieces' ? stream.sendAll(Array.from({ length: pieces }, () => 'x'.repeat(PIECE))) : stream.reply(payload),
   });
-  const { port } = (await server.listening) as AddressInfo;
-  return `ws://127.0.0.1:${port}`;
+  return ((await server.listening) as AddressInfo).port;
 }
 
 /** A socket that cannot pause its reading, as in a browser. */
@@ -36,19 +47,27 @@ function pageSocket(url: string): SocketLike {
   return Object.assign(socket, { pause: () => undefined, resume: () => undefined });
 }
 
-async function page(url: string): Promise<Peer> {
-  const peer = new Peer(pageSocket(url), { isDialer: true });
+async function page(port: number): Promise<Peer> {
+  const peer = new Peer(pageSocket(`ws://127.0.0.1:${port}`), { isDialer: true });
   void peer.serve();
   await peer.opened;
   return peer;
 }
 
-async function dialed(where: string): Promise<Peer> {
-  const url = await listening();
-  if (where !== 'Node') return page(url);
-  const peer = connect(url, { reconnect: false });
+async function dialed(where: string, port: number): Promise<Peer> {
+  if (where !== 'Node') return page(port);
+  const peer = connect(`ws://127.0.0.1:${port}`, { reconnect: false });
   await peer.opened;
   return peer;
+}
+
+/** Returns how many bytes of pieces have arrived so far. */
+function arrivedAt(peer: Peer): () => number {
+  let bytes = 0;
+  peer.onFrame((direction, { fragment }) => {
+    if (direction === 'rx' && fragment !== null) bytes += String(fragment).length;
+  });
+  return () => bytes;
 }
 
 /** Reads every piece with `for await`, and calls again and again meanwhile. */
@@ -94,7 +113,7 @@ describe('slow readers between real sockets, with the default options', () => {
   it.each(['Node', 'a page'])(
     'A reader in %s that stands still for 2.5 s receives everything, and the other calls wait far less',
     async (where) => {
-      const { pieces, longestCallMs } = await read(await dialed(where), (nth) => (nth === 20 ? wait(STILL_MS) : null));
+      const { pieces, longestCallMs } = await read(await dialed(where, await listening()), (nth) => (nth === 20 ? wait(STILL_MS) : null));
       expect(pieces).toBe(PIECES);
       expect(longestCallMs).toBeLessThan(STILL_MS / 2);
     },
@@ -102,12 +121,10 @@ describe('slow readers between real sockets, with the default options', () => {
   );
 
   it('A page that reads slower than its server sends receives everything, holds 8 MiB at most, and its other calls hardly wait', async () => {
-    const url = await listening();
-    const [reading, idle] = await Promise.all([page(url), page(url)]);
-    const held = { arrived: 0, most: 0 };
-    reading.onFrame((direction, { fragment }) => {
-      if (direction === 'rx' && fragment !== null) held.arrived += String(fragment).length;
-    });
+    const port = await listening();
+    const [reading, idle] = await Promise.all([page(port), page(port)]);
+    const arrived = arrivedAt(reading);
+    let mostHeld = 0;
     const state = { done: false };
     const calling = callBoth(reading, idle, state);
     let pieces = 0;
@@ -115,7 +132,7 @@ describe('slow readers between real sockets, with the default options', () => {
     try {
       for await (const piece of reading.open<string>('pieces', { end: true })) {
         if (piece.length === PIECE) pieces++;
-        held.most = Math.max(held.most, held.arrived - pieces * PIECE);
+        mostHeld = Math.max(mostHeld, arrived() - pieces * PIECE);
         await wait(Math.max(0, begun + (pieces * PIECE) / PAGE_BYTES_PER_MS - performance.now()));
       }
     } finally {
@@ -123,8 +140,34 @@ describe('slow readers between real sockets, with the default options', () => {
     }
     const [beside, alone] = await calling;
     expect(pieces).toBe(PIECES);
-    expect(held.most).toBeLessThanOrEqual(8 * MIB);
+    expect(mostHeld).toBeLessThanOrEqual(8 * MIB);
     expect(percentile(beside, 99)).toBeLessThanOrEqual(2 * percentile(alone, 99));
     await Promise.all([reading.close(), idle.close()]);
   }, 60_000);
+
+  it.each([
+    ['Node', '100 Mbit/s and 150 ms', 12_500, 150],
+    ['a page', '100 Mbit/s and 150 ms', 12_500, 150],
+    ['Node', '480 Mbit/s and 100 ms', 60_000, 100],
+    ['a page', '480 Mbit/s and 100 ms', 60_000, 100],
+  ])(
+    'A reader in %s stands still behind a line of %s: everything arrives, 8 MiB are held at most, and other calls wait far less',
+    async (where, _line, bytesPerMs, rttMs) => {
+      line = await LongLine.listen(await listening(LONG_PIECES), bytesPerMs, rttMs);
+      const peer = await dialed(where, line.port);
+      const arrived = arrivedAt(peer);
+      let held = 0;
+      const { pieces, longestCallMs } = await read(peer, async (nth) => {
+        if (nth !== LONG_PIECES / 2) return;
+        await wait(STILL_MS);
+        held = arrived() - nth * PIECE;
+      });
+      expect(pieces).toBe(LONG_PIECES);
+      // The window fills while the reader stands still, so more than a lone window has arrived.
+      expect(held).toBeGreaterThan(2 * MIB);
+      expect(held).toBeLessThanOrEqual(8 * MIB);
+      expect(longestCallMs).toBeLessThan(STILL_MS / 2);
+    },
+    60_000,
+  );
 });

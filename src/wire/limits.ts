@@ -53,11 +53,14 @@ export interface Limits {
   readonly pings: Rate;
   /** Control frames caused by the remote and not yet written. Default 1 000. */
   readonly maxControlFrames: number;
-  /** Unread payloads of one stream that slow the remote's bulk. 2 MiB more pause the socket, where it can be paused. Default 1 MiB. */
+  /**
+   * Unread payloads of one stream that slow the remote's bulk. 2 MiB more pause the socket, where it can be paused, unless the remote paces
+   * its bulk. Default 1 MiB.
+   */
   readonly pauseBytes: number;
   /** How long the socket stays paused at most, and how long a reader that takes nothing slows the remote's bulk. Default 5 000. */
   readonly pauseMs: number;
-  /** Unread payloads of one stream; over it the stream is reset with FLOW_CONTROL. Default 4 MiB. */
+  /** Unread payloads of one stream; over it the stream is reset with FLOW_CONTROL. A remote that paces its bulk may send twice as much. Default 4 MiB. */
   readonly maxUnreadBytes: number;
   /** Queued for sending on all streams; a stream that goes on regardless fails with QueueOverflowError. Default 64 MiB. */
   readonly maxUnsentBytes: number;

@@ -43,6 +43,31 @@ describe('unread payloads', () => {
   );
 
   it(
+    'ReceiveBudget keeps twice as much for a stream of a remote whose pings wait, and refuses one byte more',
+    inTime(() => {
+      const { budget, holdsPings } = rig();
+      expect(budget.keep(OPEN, MIB, MIB, MIB)).toBeNull();
+      expect(holdsPings()).toBe(true);
+      expect(budget.keep(OPEN, 8 * MIB, 7 * MIB, 7 * MIB)).toBeNull();
+      expect(budget.keep(OPEN, 8 * MIB + 1, 1, 1)).toEqual({
+        code: ResetCode.FLOW_CONTROL,
+        reason: '8388609 unread bytes are over the limit of 8388608 (maxUnreadBytes)',
+      });
+    }),
+  );
+
+  it(
+    'ReceiveBudget keeps 4 MiB for a stream whose consumer has read nothing for so long that the pings are answered',
+    inTime((time) => {
+      const { budget, holdsPings } = rig();
+      budget.keep(OPEN, MIB, MIB, MIB);
+      expect(holdsPings()).toBe(true);
+      time.advance(5_000);
+      expect(budget.keep(OPEN, 4 * MIB + 1, 1, 1)).toMatchObject({ code: ResetCode.FLOW_CONTROL });
+    }),
+  );
+
+  it(
     'ReceiveBudget keeps 64 MiB for one connection and refuses one byte more with ENHANCE_YOUR_CALM',
     inTime(() => {
       const { budget } = rig();
@@ -96,6 +121,20 @@ describe('lagging consumers', () => {
     inTime<[string, Partial<Limits>, number, number, boolean]>((_time, _what, limits, unread, bytes, pauses) => {
       const { budget, transport } = rig(limits);
       expect(budget.keep(OPEN, unread, bytes, bytes)).toBeNull();
+      expect(transport.paused).toBe(pauses);
+    }),
+  );
+
+  it.each([
+    ['seven eighths of 8 MiB, less one byte', 7 * MIB - 2, false],
+    ['seven eighths of 8 MiB', 7 * MIB - 1, true],
+  ])(
+    'ReceiveBudget pauses the socket of a remote whose pings wait at %s',
+    inTime<[string, number, boolean]>((_time, _what, unread, pauses) => {
+      const { budget, transport, holdsPings } = rig();
+      budget.keep(OPEN, MIB, MIB, MIB);
+      expect(holdsPings()).toBe(true);
+      expect(budget.keep(OPEN, unread, 1, 1)).toBeNull();
       expect(transport.paused).toBe(pauses);
     }),
   );

@@ -4,8 +4,9 @@ import {
   BulkWindow,
   CONTENDED_MS,
   LONE_WINDOW_BYTES,
-  MIN_WINDOW_BYTES,
   MAX_PROBES,
+  MAX_WINDOW_BYTES,
+  MIN_WINDOW_BYTES,
   PATIENCE_MS,
   REST_MS,
   SHORT_RTT_MS,
@@ -72,6 +73,19 @@ describe('bulk without contention', () => {
       expect([window.open, seen.opened]).toEqual([true, 1]);
       pongs.at(-1)?.(0);
       expect(seen.opened).toBe(1);
+    }),
+  );
+
+  it(
+    'BulkWindow widens to 5.5 MiB at most',
+    inTime(() => {
+      const { window, pongs, send } = windowed();
+      send(MIB);
+      pongs.at(-1)?.(SHORT_RTT_MS + 1);
+      expect(window.bytes).toBe(2 * MIB);
+      send(MAX_WINDOW_BYTES);
+      pongs.at(-1)?.(SHORT_RTT_MS + 1);
+      expect(window.bytes).toBe(MAX_WINDOW_BYTES);
     }),
   );
 

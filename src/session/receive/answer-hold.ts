@@ -57,6 +57,11 @@ export class AnswerHold extends Brake {
     return this.#heldMs + (this.#held.length > 0 ? steadyNow() - this.#heldSince : 0);
   }
 
+  /** Whether a ping waits, so that a remote that paces its bulk sends no more than what its window allows. */
+  get holds(): boolean {
+    return this.#held.length > 0;
+  }
+
   /** The remote pings, after so many received bytes on this connection. */
   pinged(nonce: string | null, receivedBytes: number): void {
     const bytes = receivedBytes - this.#measuredBytes;

@@ -18,9 +18,13 @@ export interface Keeper {
 
 /** Unread payloads leave this part of the limit to attached bytes, which every new stream needs. */
 const ATTACHED_SHARE = 1 / 16;
-/** A remote that answers to held pings sends no more than so many bytes beyond `pauseBytes`. More bytes pause the socket. */
-const PACED_BYTES = 2 * 1024 * 1024;
-/** The socket is paused no later than at this part of `maxUnreadBytes`, because bytes that were read already still come. */
+/** A remote that pings behind its bulk may send so many times `maxUnreadBytes` while its pings wait: a long line holds that much. */
+const PACED_LIMITS = 2;
+/** While its pings wait, the socket is paused at this part of its limit. A window of bulk fits in between. */
+const PACED_PAUSE_SHARE = 7 / 8;
+/** Without pings, so many bytes beyond `pauseBytes` pause the socket. */
+const UNPACED_BYTES = 2 * 1024 * 1024;
+/** Without pings, the socket is paused no later than at this part of its limit, because bytes that were read already still come. */
 const PAUSE_SHARE = 3 / 4;
 
 /** Counts unread payloads per stream and per connection. Slows the remote when a stream holds too many bytes: its bulk first, then the socket. */
@@ -51,9 +55,9 @@ export class ReceiveBudget {
    * @returns the excess over a limit, or `null` if the payload was counted
    */
   keep(stream: Keeper, unread: number, bytes: number, weight: number): Excess | null {
-    const { maxUnreadBytes } = this.limits;
-    if (unread > maxUnreadBytes) {
-      const reason = `${unread} unread bytes are over the limit of ${maxUnreadBytes} (maxUnreadBytes)`;
+    const mostUnread = this.#mostUnread();
+    if (unread > mostUnread) {
+      const reason = `${unread} unread bytes are over the limit of ${mostUnread} (maxUnreadBytes)`;
       return { code: ResetCode.FLOW_CONTROL, reason };
     }
     if (!this.held.take(weight)) return tooMuch(this.held, weight);
@@ -98,10 +102,18 @@ export class ReceiveBudget {
     this.reading.stop();
   }
 
+  /** Unread bytes of one stream that do not reset it. */
+  #mostUnread(): number {
+    const { maxUnreadBytes } = this.limits;
+    return this.hold.holds ? PACED_LIMITS * maxUnreadBytes : maxUnreadBytes;
+  }
+
   /** Unread bytes of one stream that pause the socket. */
   #pauseFrom(): number {
-    const { maxUnreadBytes, pauseBytes } = this.limits;
-    return Math.max(pauseBytes, Math.min(pauseBytes + PACED_BYTES, maxUnreadBytes * PAUSE_SHARE));
+    const { pauseBytes } = this.limits;
+    const most = this.#mostUnread();
+    const from = this.hold.holds ? most * PACED_PAUSE_SHARE : Math.min(pauseBytes + UNPACED_BYTES, most * PAUSE_SHARE);
+    return Math.max(pauseBytes, from);
   }
 
   #slow(stream: Keeper, unread: number, bytes: number): void {

@@ -11,6 +11,11 @@ export const BULK_FRAME_BYTES = 16 * 1024;
 export const MIN_WINDOW_BYTES = 512 * 1024;
 /** The smallest window otherwise. A reader that stops still receives this much, beyond its `pauseBytes`. */
 export const LONE_WINDOW_BYTES = 1536 * 1024;
+/**
+ * The largest window. It keeps a line of 1 Gbit/s and 40 ms full. A receiver takes as much beyond its `pauseBytes` while it holds pongs back.
+ * So a reader may stop behind a long line: its stream is not reset, and its socket is not paused.
+ */
+export const MAX_WINDOW_BYTES = 5.5 * 1024 * 1024;
 /** The window stays at its smallest for a round trip of up to so many ms: both ends need as long for its bytes. */
 export const SHORT_RTT_MS = 4;
 /** Streams count as contending for so many ms after the last sign of it. */
@@ -48,7 +53,7 @@ class Path {
   /** The bytes that keep the path full, with room for twice the measured rate; 0 while the path is short or unknown. */
   get windowBytes(): number {
     const isLong = this.#minRttMs > SHORT_RTT_MS && this.#minRttMs < Infinity;
-    return isLong ? 2 * this.#maxBytesPerMs * this.#minRttMs : 0;
+    return isLong ? Math.min(2 * this.#maxBytesPerMs * this.#minRttMs, MAX_WINDOW_BYTES) : 0;
   }
 }
 
@@ -58,8 +63,8 @@ class Path {
  * never wait. A remote slows bulk when it holds pongs back.
  *
  * The window is twice the bandwidth-delay product: the highest rate at which pongs answered bulk × the shortest round trip. The factor of two
- * allows the rate to double with each round trip until the path is full. The window has a smallest size, which is smaller while small frames
- * of other streams contend with bulk.
+ * allows the rate to double with each round trip until the path is full. The window has a largest size, and a smallest one, which is smaller
+ * while small frames of other streams contend with bulk.
  */
 export class BulkWindow {
   #sentBytes = 0;
