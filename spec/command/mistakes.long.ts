@@ -106,6 +106,11 @@ describe('targets that fail', () => {
     expect({ status, err }).toEqual({ status: 6, err: 'rxmux check: expected an open socket, got Unexpected server response: 200\n' });
   });
 
+  it('`rxmux check` says in one line that a server has no TLS', async () => {
+    const { status, err } = await command.run(['check', (await httpServer()).replace('ws:', 'wss:')]);
+    expect({ status, err }).toEqual({ status: 6, err: expect.stringMatching(/^rxmux check: expected an open socket, got .+:\n$/) });
+  });
+
   it('`rxmux check --listen` exits with 6 for a command that does not start', async () => {
     const { status, err } = await command.run(['check', '--listen', '--', join(files, 'none')]);
     expect({ status, err }).toEqual({ status: 6, err: `rxmux: spawn ${join(files, 'none')} ENOENT\n` });

@@ -35,6 +35,9 @@ describe('errors of NATS', () => {
     ['BROKER_AWAY', 'NATS does not answer: timeout', new errors.TimeoutError()],
     ['BROKER_FAILED', 'expected a header', new TypeError('expected a header')],
     ['BROKER_AWAY', 'NATS does not answer: a text', 'a text'],
+    ['BROKER_AWAY', 'NATS does not answer: ECONNREFUSED', Object.assign(new AggregateError([]), { code: 'ECONNREFUSED' })],
+    ['BROKER_FAILED', 'TypeError', new TypeError()],
+    ['BROKER_FAILED', 'NATS answers: 10026', answer(10_026, 400, '')],
   ])('An error of the client becomes %s: %s', (code, text, error) => {
     const explained = explain(error, 'topic', connection(true));
     expect([explained.code, explained.message, explained.cause]).toEqual([code, `topic: ${text}`, error]);

@@ -96,6 +96,14 @@ describe('failed dials', () => {
     expect(error.cause).toMatchObject({ code: 'ECONNREFUSED', errors: [{ code: 'ECONNREFUSED' }, { code: 'ECONNREFUSED' }] });
   });
 
+  it('The error of a dial with TLS to a server without it has one line', async () => {
+    const server = serve({ port: 0, host: '127.0.0.1' });
+    endings.push(() => server.close());
+    await server.listening;
+    const { error } = (await settled(ending(connect(`wss://127.0.0.1:${portOf(server)}`)).opened)) as { error: ConnectError };
+    expect(error.message).toMatch(/^the connection to .+ could not be opened \(1006 .+wrong version number:\S+\)$/);
+  });
+
   it('The error of a proxy that passes no upgrade names the proxy', async () => {
     const server = serve({ port: 0, host: '127.0.0.1' });
     endings.push(() => server.close());

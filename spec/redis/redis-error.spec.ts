@@ -26,6 +26,12 @@ describe('errors of Redis', () => {
     expect(explained.message).toBe(`topic: ${text}: ${error instanceof Error ? error.message : String(error)}`);
   });
 
+  it('An error without a message is explained by the errors inside', () => {
+    const refused = ['::1', '127.0.0.1'].map((address) => new Error(`connect ECONNREFUSED ${address}:6379`));
+    const explained = explain(new AggregateError(refused), 'topic', OPEN);
+    expect(explained.message).toBe('topic: Redis does not answer: connect ECONNREFUSED ::1:6379, connect ECONNREFUSED 127.0.0.1:6379');
+  });
+
   it('A closed client becomes BROKER_CLOSED, whatever the error', () => {
     const error = new BrokerError('BROKER_AWAY', 'lost');
     expect(explain(error, 'topic', { isOpen: false }).code).toBe('BROKER_CLOSED');

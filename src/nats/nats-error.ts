@@ -1,5 +1,6 @@
 import { BrokerError } from '../topics/broker-error.js';
 import type { BrokerErrorCode } from '../topics/broker-error.js';
+import { errorText } from '../wire/error-text.js';
 import type { NatsConnection } from './nats-connection.js';
 
 const STREAM_NOT_FOUND = 10_059;
@@ -27,10 +28,10 @@ interface Judgement {
 }
 
 function judge(error: NatsError, nc: NatsConnection): Judgement {
-  const { message } = error;
+  const message = errorText(error);
   if (nc.isClosed()) return { code: 'BROKER_CLOSED', text: 'the connection to NATS is closed' };
   if (isForbidden(error)) return { code: 'BROKER_FORBIDDEN', text: `NATS forbids it: ${message}` };
-  if (error.name.endsWith('NotFoundError') || error.name === 'JetStreamApiError') return judgeAnswer(error);
+  if (error.name.endsWith('NotFoundError') || error.name === 'JetStreamApiError') return judgeAnswer(error, message);
   if (error.name === 'JetStreamNotEnabled' && nc.info?.jetstream !== true && nc.info !== undefined) {
     return { code: 'BROKER_MISSING', text: 'the NATS server has no JetStream; start it with -js' };
   }
@@ -42,7 +43,7 @@ function judge(error: NatsError, nc: NatsConnection): Judgement {
 }
 
 /** Judges an error that JetStream itself has returned. */
-function judgeAnswer({ code, status, message }: NatsError): Judgement {
+function judgeAnswer({ code, status }: NatsError, message: string): Judgement {
   if (code === STREAM_NOT_FOUND) return { code: 'BROKER_MISSING', text: 'the stream does not exist' };
   if (FULL.includes(code)) return { code: 'BROKER_FULL', text: `NATS has no room: ${message}` };
   if (code === CONSUMER_NOT_FOUND || status === UNAVAILABLE) return { code: 'BROKER_AWAY', text: `NATS does not answer: ${message}` };

@@ -1,5 +1,6 @@
 import { BrokerError } from '../topics/broker-error.js';
 import type { BrokerErrorCode } from '../topics/broker-error.js';
+import { errorText } from '../wire/error-text.js';
 import type { RedisClient } from './redis-client.js';
 
 type Judgement = readonly [code: BrokerErrorCode, text: string];
@@ -24,7 +25,7 @@ const ANSWERS: Readonly<Record<string, Judgement>> = {
 export function explain(error: unknown, name: string, client: Pick<RedisClient, 'isOpen'>): BrokerError {
   if (!client.isOpen) return new BrokerError('BROKER_CLOSED', `${name}: the client of Redis is closed`, { cause: error });
   if (error instanceof BrokerError) return error;
-  const message = error instanceof Error ? error.message : String(error);
+  const message = errorText(error);
   const [code, text] = judge(error, message);
   return new BrokerError(code, `${name}: ${text}: ${message}`, { cause: error });
 }

@@ -5,6 +5,7 @@ import type { Message } from '../wire/codec.js';
 import { encodedLength, truncateToBytes } from '../wire/length.js';
 import { optionError } from '../wire/check.js';
 import { isError } from '../wire/cross-realm.js';
+import { errorText } from '../wire/error-text.js';
 import { laterTurn } from './later-turn.js';
 import { ReadyState } from './socket-like.js';
 import type { SocketEvent, SocketLike, SocketWithTurns } from './socket-like.js';
@@ -193,9 +194,9 @@ export class W3cTransport<Socket extends SocketLike = SocketLike> implements Tra
     this.pause();
   }
 
-  protected failed(event: SocketEvent): void {
-    this.#failure = event.error;
-    this.#failureText = failureText(event);
+  protected failed({ message = '', error }: SocketEvent): void {
+    this.#failure = error;
+    this.#failureText = isError(error) ? errorText(error) : message;
     if (this.socket.readyState === ReadyState.OPEN) return;
     // The close event says more and usually follows at once. But Node 22 sends none after a failed dial.
     this.turn(() => {
@@ -232,15 +233,6 @@ export class W3cTransport<Socket extends SocketLike = SocketLike> implements Tra
     const reason = event.reason === undefined || event.reason === '' ? this.#failureText : event.reason;
     this.end({ code, reason, wasClean: event.wasClean ?? code !== CloseCode.ABNORMAL });
   };
-}
-
-/** The text of a socket's error. The error of a name with several addresses has no text of its own, but one error for each address. */
-function failureText({ message = '', error }: SocketEvent): string {
-  if (message !== '' || !isError(error)) return message;
-  const errors: readonly unknown[] = 'errors' in error && Array.isArray(error.errors) ? error.errors : [];
-  const texts = errors.filter(isError).map((each) => each.message);
-  if (texts.length > 0) return texts.join(', ');
-  return 'code' in error ? String(error.code) : '';
 }
 
 function isSocket(socket: unknown): boolean {

@@ -1,5 +1,5 @@
 import { WebSocket } from 'ws';
-import { Mismatch } from './mismatch.js';
+import { Mismatch, networkText } from './mismatch.js';
 import type { Run } from './steps.js';
 import type { ServerAddress, Target } from './target.js';
 import { Wire } from './wire.js';
@@ -19,8 +19,8 @@ export class AcceptorTarget implements Target {
       socket.on('open', () => {
         resolve(wire);
       });
-      socket.on('error', ({ message }) => {
-        reject(new Mismatch('an open socket', message));
+      socket.on('error', (error) => {
+        reject(new Mismatch('an open socket', networkText(error)));
       });
     });
   }

@@ -2,7 +2,7 @@ import { request as httpRequest } from 'node:http';
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { randomBytes } from 'node:crypto';
-import { Mismatch } from './mismatch.js';
+import { Mismatch, networkText } from './mismatch.js';
 import type { Run } from './steps.js';
 import type { Step } from './rows.js';
 
@@ -60,7 +60,7 @@ function answerTo({ target: { server }, withinMs }: Run, headers: OutgoingHttpHe
     request.on('response', answered);
     request.on('timeout', () => request.destroy(new Error('no answer came in time')));
     request.on('error', (error) => {
-      reject(new Mismatch('an answer to the handshake', error.message));
+      reject(new Mismatch('an answer to the handshake', networkText(error)));
     });
     request.end();
   });
