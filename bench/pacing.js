@@ -11,9 +11,8 @@ const MIB = 1024 * 1024;
 const MOST_COST = 0.03;
 const PAIRS = 10;
 /** A block is four transfers: with a window, without, without, with. A machine that slows down or speeds up changes both sums alike. */
-const PAYLOAD_BLOCKS = 15;
-/** Transfers of many items vary more in time. */
-const ITEMS_BLOCKS = 30;
+const PAYLOAD_BLOCKS = 30;
+const ITEMS_BLOCKS = 20;
 const WARM_BLOCKS = 3;
 const TRANSFER_BYTES = 16 * MIB;
 const ITEM_BYTES = 65_000;

@@ -13,7 +13,7 @@ const MIB = 1024 * 1024;
 const PIECE = 64 * 1024;
 const PIECES = (24 * MIB) / PIECE;
 /** Enough for the window of bulk to open on a long line. */
-const LONG_PIECES = 1_200;
+const LONG_PIECES = 600;
 /** How fast a page reads: 12 MiB a second. */
 const PAGE_BYTES_PER_MS = (12 * MIB) / 1_000;
 const STILL_MS = 2_500;
