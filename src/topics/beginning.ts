@@ -1,6 +1,6 @@
 import { map, take } from 'rxjs';
 import { observableFrom } from '../peer/stream/input.js';
-import type { PullSource } from '../peer/stream/input.js';
+import type { PullSource } from '../peer/stream/pull-source.js';
 import type { Pull } from '../peer/stream/stream-iterator.js';
 import { optionError } from '../wire/check.js';
 import type { Log } from './log.js';

@@ -1,6 +1,6 @@
 import { Subscription } from 'rxjs';
 import { guard } from '../rx/guard.js';
-import type { PullSource } from '../peer/stream/input.js';
+import type { PullSource } from '../peer/stream/pull-source.js';
 import type { Pull } from '../peer/stream/stream-iterator.js';
 import { Fifo } from '../wire/fifo.js';
 import { QueueOverflowError } from '../wire/stream-errors.js';

@@ -1,7 +1,7 @@
 import { Subscription } from 'rxjs';
 import type { ObservableInput } from 'rxjs';
 import { observableFrom, pullSource } from '../peer/stream/input.js';
-import type { PullSource } from '../peer/stream/input.js';
+import type { PullSource } from '../peer/stream/pull-source.js';
 import type { Pull } from '../peer/stream/stream-iterator.js';
 import { Fifo } from '../wire/fifo.js';
 

@@ -4,9 +4,10 @@ import { LateContext } from '../../transport/async-context.js';
 import { guard } from '../../rx/guard.js';
 import { Relay } from '../../rx/relay.js';
 import { observableFrom, pullSource, refuseBytes } from './input.js';
-import type { Input, PullSource } from './input.js';
+import type { Input } from './input.js';
 import { OverflowBuffer } from './overflow.js';
 import type { Outlet, Overflow } from './overflow.js';
+import type { PullSource } from './pull-source.js';
 import type { Pull } from './stream-iterator.js';
 
 /**
