@@ -58,3 +58,13 @@ export interface SocketEvent {
 
 /** Values of a socket's `readyState`. */
 export const ReadyState = { CONNECTING: 0, OPEN: 1, CLOSING: 2, CLOSED: 3 } as const;
+
+/** Returns whether a value has the methods of a socket that every platform has. */
+export function isSocket(socket: unknown): boolean {
+  const { addEventListener, send } = (socket ?? {}) as Partial<SocketLike>;
+  return typeof addEventListener === 'function' && typeof send === 'function';
+}
+
+export function hasTurns(socket: SocketLike): socket is SocketWithTurns {
+  return typeof (socket as Partial<SocketWithTurns>).turn === 'function';
+}

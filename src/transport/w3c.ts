@@ -7,8 +7,8 @@ import { optionError } from '../wire/check.js';
 import { isError } from '../wire/cross-realm.js';
 import { errorText } from '../wire/error-text.js';
 import { laterTurn } from './later-turn.js';
-import { ReadyState } from './socket-like.js';
-import type { SocketEvent, SocketLike, SocketWithTurns } from './socket-like.js';
+import { hasTurns, isSocket, ReadyState } from './socket-like.js';
+import type { SocketEvent, SocketLike } from './socket-like.js';
 import { abnormalClose } from './transport.js';
 import type { SocketClose, Transport } from './transport.js';
 
@@ -107,7 +107,7 @@ export class W3cTransport<Socket extends SocketLike = SocketLike> implements Tra
     if (!this.writable) return;
     try {
       this.socket.send(message);
-      this.given(message);
+      this.sent(message);
     } catch (error) {
       this.terminate(String(error));
     }
@@ -159,7 +159,7 @@ export class W3cTransport<Socket extends SocketLike = SocketLike> implements Tra
   }
 
   /** Counts a message that was passed to the socket. */
-  protected given(message: Message): void {
+  protected sent(message: Message): void {
     this.#sentBytes += encodedLength(message);
   }
 
@@ -228,18 +228,9 @@ export class W3cTransport<Socket extends SocketLike = SocketLike> implements Tra
 
   readonly #onClose = (event: SocketEvent): void => {
     // Without a close frame some platforms report 0, and some report no code.
-    const { code: told = 0 } = event;
-    const code = told < CloseCode.CLEAN ? CloseCode.ABNORMAL : told;
+    const { code: reported = 0 } = event;
+    const code = reported < CloseCode.CLEAN ? CloseCode.ABNORMAL : reported;
     const reason = event.reason === undefined || event.reason === '' ? this.#failureText : event.reason;
     this.end({ code, reason, wasClean: event.wasClean ?? code !== CloseCode.ABNORMAL });
   };
-}
-
-function isSocket(socket: unknown): boolean {
-  const { addEventListener, send } = (socket ?? {}) as Partial<SocketLike>;
-  return typeof addEventListener === 'function' && typeof send === 'function';
-}
-
-function hasTurns(socket: SocketLike): socket is SocketWithTurns {
-  return typeof (socket as Partial<SocketWithTurns>).turn === 'function';
 }

@@ -78,13 +78,13 @@ export class FramesForWs {
     this.#isHeard = true;
   };
 
-  /** @param given bytes of the frame that `ws` has already */
-  #passFrame(chunk: Buffer, at: number, { first, second, frameSize }: Header, given: number): number {
+  /** @param passed bytes of the frame that `ws` has already */
+  #passFrame(chunk: Buffer, at: number, { first, second, frameSize }: Header, passed: number): number {
     const isInBetween =
       (first === PLAIN_PING || first === PLAIN_PONG) && (second & MASKED) === this.maskBit && (second & ~MASKED) <= ONE_BYTE_LENGTH;
     const endsMessage = !isInBetween && (first & FINAL) !== 0;
     if (!isInBetween) this.#isFragmented = !endsMessage;
-    return this.#pass(chunk, at, { left: frameSize - given, endsMessage });
+    return this.#pass(chunk, at, { left: frameSize - passed, endsMessage });
   }
 
   #pass(chunk: Buffer, from: number, frame: PassedFrame): number {

@@ -74,7 +74,7 @@ export class WsTransport extends W3cTransport<WebSocket> {
     if (this.#batch !== null) this.#batch.add(message);
     else if (!(message instanceof SplitMessage)) {
       this.socket.send(message, this.#passedOn);
-      this.given(message);
+      this.sent(message);
     }
   }
 
