@@ -3,17 +3,15 @@ import { Buffer } from 'node:buffer';
 import fc from '../support/fast-check.js';
 import { JsonCodec } from '../../src/codec/json.js';
 import { MsgpackCodec } from '../../src/codec/msgpack.js';
-import type { Message } from '../../src/wire/codec.js';
 import { splitFrame } from '../../src/wire/fragment.js';
 import { ABSENT } from '../../src/wire/frame.js';
 import type { Frame } from '../../src/wire/frame.js';
 import { ProtocolError } from '../../src/wire/errors.js';
+import { messageBytes } from '../support/codec/values.js';
 import { binaryPayload, frames, jsonPayload } from '../support/wire/arbitraries.js';
 
 const json = new JsonCodec();
 const msgpack = new MsgpackCodec();
-
-const bytes = (message: Message): Buffer => (typeof message === 'string' ? Buffer.from(message) : Buffer.from(message));
 
 /** The frame, and its fragments under the smallest of a few caps that holds them. */
 function wholeAndCut(frame: Frame, codec: JsonCodec | MsgpackCodec): Frame[] {
@@ -38,8 +36,8 @@ describe.each([
           const part = one.fragment ?? one.payload;
           if (part === ABSENT) continue;
           const [before, behind] = codec.encodeAround(one);
-          const joined = Buffer.concat([bytes(before), bytes(codec.encodePayload(part)), bytes(behind)]);
-          expect(joined.equals(bytes(codec.encode(one)))).toBe(true);
+          const joined = Buffer.concat([messageBytes(before), messageBytes(codec.encodePayload(part)), messageBytes(behind)]);
+          expect(joined.equals(messageBytes(codec.encode(one)))).toBe(true);
         }
       }),
     );
@@ -55,8 +53,8 @@ describe.each([
       },
     };
     const [before, behind] = codec.encodeAround(unread);
-    expect(bytes(before).toString('latin1')).toContain('payload');
-    expect(bytes(behind).length).toBeLessThanOrEqual(1);
+    expect(messageBytes(before).toString('latin1')).toContain('payload');
+    expect(messageBytes(behind).length).toBeLessThanOrEqual(1);
   });
 });
 

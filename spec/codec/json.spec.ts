@@ -7,7 +7,7 @@ import type { Frame } from '../../src/wire/frame.js';
 import { framesEqual } from '../../src/wire/frames-equal.js';
 import { toMapping } from '../../src/wire/mapping.js';
 import { awkwardText, frames, jsonPayload } from '../support/wire/arbitraries.js';
-import { failureOf, nested, REVERSED } from '../support/codec/values.js';
+import { failing, failureOf, nested, REVERSED } from '../support/codec/values.js';
 
 const codec = new JsonCodec();
 
@@ -98,10 +98,6 @@ describe('JsonCodec.encodePayload and encodeWith', () => {
     );
   });
 });
-
-function failing(): never {
-  throw new RangeError('of the application');
-}
 
 class Point {
   readonly #secret = 1;

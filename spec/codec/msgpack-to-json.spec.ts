@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { MsgpackCodec } from '../../src/msgpack.js';
-import { failureOf, nested } from '../support/codec/values.js';
+import { failing, failureOf, nested } from '../support/codec/values.js';
 
 const codec = new MsgpackCodec();
 const roundTrip = (value: unknown): unknown => codec.decodePayload(codec.encodePayload(value));
@@ -86,7 +86,3 @@ describe('MsgpackCodec and a faulty toJSON', () => {
     expect(failureOf(() => codec.encodePayload(value))).toBe(outcome);
   });
 });
-
-function failing(): never {
-  throw new RangeError('of the application');
-}

@@ -1,4 +1,5 @@
 import { describe, expect, it, jest } from '@jest/globals';
+import { noop } from 'rxjs';
 import fc from '../support/fast-check.js';
 import { logger } from '../../src/logger.js';
 import type { Frame } from '../../src/wire/frame.js';
@@ -15,8 +16,6 @@ const FULL = 1024 * 1024;
 const CODES = [ResetCode.CANCEL, ResetCode.APPLICATION_ERROR, ResetCode.NO_ERROR, 300, null];
 
 collectLogs();
-
-const nothing = () => undefined;
 
 /** One step of one side. `choice` picks a stream, a code or a duration. */
 interface Step {
@@ -79,7 +78,7 @@ class Side {
     const holder = this.holders[choice % Math.max(1, this.holders.length)];
     const payload = `${choice}`.padEnd(size, '"');
     if (act === 'open' || act === 'notify') this.#open(payload, act === 'notify', choice % 2 === 0);
-    else if (act === 'ping') rig.session.control.ping(nothing, nothing);
+    else if (act === 'ping') rig.session.control.ping(noop, noop);
     else if (act === 'fill') rig.transport.bufferedAmount = FULL;
     else if (act === 'empty') rig.transport.drainTo(0);
     else if (act === 'turn') rig.transport.nextTurn();

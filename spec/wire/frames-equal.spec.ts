@@ -5,6 +5,7 @@ import { ABSENT, completeFrame } from '../../src/wire/frame.js';
 import type { CompleteFrame, Frame } from '../../src/wire/frame.js';
 import { framesEqual } from '../../src/wire/frames-equal.js';
 import { bytes } from '../support/codec/values.js';
+import { revoked } from '../support/hostile/values.js';
 import { binaryPayload, frames } from '../support/wire/arbitraries.js';
 
 const withPayload = (payload: unknown): Frame => ({ type: 'data', stream: 1, payload });
@@ -26,13 +27,6 @@ function viewBeyondShrunk(View: new (buffer: ArrayBuffer, offset: number) => Arr
   const view = new View(buffer, 2);
   buffer.resize(1);
   return view;
-}
-
-/** A revoked proxy, which cannot be read. */
-function revoked(): object {
-  const { proxy, revoke } = Proxy.revocable({}, {});
-  revoke();
-  return proxy;
 }
 
 /** It calls itself a `Date`, but is none. */

@@ -7,14 +7,13 @@ import type { Frame } from '../../src/wire/frame.js';
 import { OutgoingFrame } from '../../src/wire/outgoing.js';
 import { sharedSlicer } from '../../src/wire/shared-encoding.js';
 import { splitEncoder, SplitMessage } from '../../src/wire/split-message.js';
+import { messageBytes } from '../support/codec/values.js';
 
 const VALUE = 'ä'.repeat(300);
 
-const bytes = (message: Message): Buffer => (typeof message === 'string' ? Buffer.from(message) : Buffer.from(message));
-
 function joined(message: Message | SplitMessage): Buffer {
-  if (!(message instanceof SplitMessage)) return bytes(message);
-  const whole = Buffer.concat([message.before, message.part.encoded, message.behind].map(bytes));
+  if (!(message instanceof SplitMessage)) return messageBytes(message);
+  const whole = Buffer.concat([message.before, message.part.encoded, message.behind].map(messageBytes));
   expect(message.byteLength).toBe(whole.length);
   return whole;
 }
@@ -40,7 +39,7 @@ describe.each([
     const frame = sharing(codec, VALUE)(fields);
     const message = encode(frame);
     expect(message).toBeInstanceOf(SplitMessage);
-    expect(joined(message).equals(bytes(codec.encode({ ...fields, payload: VALUE })))).toBe(true);
+    expect(joined(message).equals(messageBytes(codec.encode({ ...fields, payload: VALUE })))).toBe(true);
   });
 
   it('Frames with the same type, id and end have one message, and any other frame has its own', () => {
@@ -56,7 +55,7 @@ describe.each([
     ]) {
       expect(encode(frameOf(plain))).toEqual(message);
       const different = encode(frameOf(other));
-      expect(joined(different).equals(bytes(codec.encode({ ...other, payload: VALUE })))).toBe(true);
+      expect(joined(different).equals(messageBytes(codec.encode({ ...other, payload: VALUE })))).toBe(true);
     }
   });
 
@@ -69,7 +68,7 @@ describe.each([
       while (slicer?.done === false) {
         const slice = slicer.next();
         const message = encode(slice);
-        expect(joined(message).equals(bytes(codec.encode(slice)))).toBe(true);
+        expect(joined(message).equals(messageBytes(codec.encode(slice)))).toBe(true);
         if (message instanceof SplitMessage) messages.push(message);
       }
       return messages.map(({ part }) => part);
@@ -91,7 +90,7 @@ describe.each([
       if (frame === undefined) throw new Error('expected a slice');
       const message = encode(frame);
       expect(message).not.toBeInstanceOf(SplitMessage);
-      expect(joined(message).equals(bytes(codec.encode(frame)))).toBe(true);
+      expect(joined(message).equals(messageBytes(codec.encode(frame)))).toBe(true);
     }
   });
 });

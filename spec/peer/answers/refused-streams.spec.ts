@@ -11,6 +11,12 @@ import { virtualPeerTime } from '../../support/peer/time.js';
 const time = virtualPeerTime();
 const logs = collectLogs();
 
+/** A peer of `new Peer(socket)` before its `serve`, at one end of a line. */
+function unserved(side: 'dialer' | 'acceptor'): { line: MemoryLink; peer: Peer } {
+  const line = new MemoryLink({ protocol: 'mux.v1.json' });
+  return { line, peer: new Peer(new MemorySocket(line.ends[side], null), { isDialer: side === 'dialer', keepalive: false }) };
+}
+
 describe('Peer that refuses a stream', () => {
   it('A peer warns once a minute of notifies that are too large, with a count', async () => {
     const { dialer } = createPair({ limits: { maxPayloadBytes: 100_000 } });
@@ -44,8 +50,7 @@ describe('Peer that refuses a stream', () => {
 
 describe('Peer made with `new Peer(socket)`', () => {
   it('A peer made with `new Peer` warns once of calls that wait for `serve`', async () => {
-    const line = new MemoryLink({ protocol: 'mux.v1.json' });
-    const peer = new Peer(new MemorySocket(line.ends.dialer, null), { isDialer: true, keepalive: false });
+    const { line, peer } = unserved('dialer');
     expect(linkOf(line, peer.codec)).toBeDefined();
     peer.notify('p');
     peer.notify('q');
@@ -56,8 +61,7 @@ describe('Peer made with `new Peer(socket)`', () => {
   });
 
   it('A peer made with `new Peer` warns once when a message of the remote waits for `serve`', async () => {
-    const line = new MemoryLink({ protocol: 'mux.v1.json' });
-    const peer = new Peer(new MemorySocket(line.ends.acceptor, null), { isDialer: false, keepalive: false });
+    const { line, peer } = unserved('acceptor');
     peer.onStream((payload, stream) => stream.reply(payload));
     line.ends.dialer.send('{"type":"open","stream":1,"payload":1,"end":true}');
     await time.advance();
@@ -69,8 +73,7 @@ describe('Peer made with `new Peer(socket)`', () => {
   });
 
   it('A peer made with `new Peer` does not warn of messages after `serve`', async () => {
-    const line = new MemoryLink({ protocol: 'mux.v1.json' });
-    const peer = new Peer(new MemorySocket(line.ends.acceptor, null), { isDialer: false, keepalive: false });
+    const { line, peer } = unserved('acceptor');
     void peer.serve((payload, stream) => stream.reply(payload));
     line.ends.dialer.send('{"type":"open","stream":1,"payload":1,"end":true}');
     await time.advance();
@@ -80,8 +83,7 @@ describe('Peer made with `new Peer(socket)`', () => {
   });
 
   it('The deadline error of a call says that `serve` was not called', async () => {
-    const line = new MemoryLink({ protocol: 'mux.v1.json' });
-    const peer = new Peer(new MemorySocket(line.ends.dialer, null), { isDialer: true, keepalive: false });
+    const { peer } = unserved('dialer');
     const outcome = settled(peer.request('p', { timeoutMs: 5 }));
     await time.advance(10);
     expect(await outcome).toMatchObject({
@@ -92,8 +94,7 @@ describe('Peer made with `new Peer(socket)`', () => {
   });
 
   it('A peer made with `new Peer` does not warn of a call when `serve` follows in the same turn', async () => {
-    const line = new MemoryLink({ protocol: 'mux.v1.json' });
-    const peer = new Peer(new MemorySocket(line.ends.dialer, null), { isDialer: true, keepalive: false });
+    const { peer } = unserved('dialer');
     peer.notify('p');
     void peer.serve();
     await time.advance();

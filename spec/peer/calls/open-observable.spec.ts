@@ -5,6 +5,7 @@ import type { StreamHandler } from '../../../src/peer/base/hooks.js';
 import { createPair } from '../../../src/testing.js';
 import { framesOf } from '../../support/peer/frames.js';
 import { virtualPeerTime } from '../../support/peer/time.js';
+import { throws } from '../../support/peer/user-code.js';
 
 const time = virtualPeerTime();
 
@@ -71,9 +72,7 @@ function withFunctions(received$: Observable<unknown>, ...handlers: unknown[]): 
   return subscribe.apply(received$, handlers);
 }
 
-const no = (): never => {
-  throw new Error('no');
-};
+const no = throws('no');
 
 const ROWS: readonly Row[] = [
   { title: 'an observer', handler: counts, subscribe: ($) => $.subscribe(tell), told: [1, 2, 'complete'], closed: true },

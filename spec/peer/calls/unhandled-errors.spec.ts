@@ -3,8 +3,10 @@ import { config, from } from 'rxjs';
 import type { Observable, Observer } from 'rxjs';
 import type { Peer, StreamHandler } from '../../../src/index.js';
 import { createPair } from '../../../src/testing.js';
+import { answers, refuses } from '../../support/peer/answers.js';
 import { collectLogs } from '../../support/peer/logs.js';
 import { virtualPeerTime } from '../../support/peer/time.js';
+import { throws } from '../../support/peer/user-code.js';
 
 const time = virtualPeerTime();
 const logs = collectLogs();
@@ -22,14 +24,6 @@ const CALLS: readonly (readonly [string, (peer: Peer) => Observable<unknown>])[]
   ['request$ with retry', (peer) => peer.request$('p', { retry: 'safe' })],
 ];
 
-const answers: StreamHandler = (_, stream) => stream.reply('answer');
-const refuses: StreamHandler = (_, stream) => {
-  stream.reset(300, 'no');
-};
-const fail = (what: string) => (): never => {
-  throw new Error(what);
-};
-
 const rejects: () => unknown = () => Promise.reject(new Error('later'));
 
 const NO_HANDLER = 'a stream failed and its subscriber has no error handler';
@@ -38,10 +32,10 @@ const FAILED = 'a subscriber of a stream failed';
 /** Each fault, the handler of the other side, the observer, and each error with the text of its log line. */
 const FAULTS: readonly (readonly [string, StreamHandler, Partial<Observer<unknown>>, ...(readonly [text: string, error: string])[]])[] = [
   ['an error without a handler', refuses, {}, [NO_HANDLER, 'ResetError: stream 1: reset with 300: no']],
-  ['a `next` that throws', answers, { next: fail('next') }, [FAILED, 'Error: next']],
+  ['a `next` that throws', answers, { next: throws('next') }, [FAILED, 'Error: next']],
   ['a `next` whose promise rejects', answers, { next: rejects }, [FAILED, 'Error: later']],
-  ['an `error` that throws', refuses, { error: fail('error') }, [FAILED, 'Error: error']],
-  ['a `complete` that throws', answers, { complete: fail('complete') }, [FAILED, 'Error: complete']],
+  ['an `error` that throws', refuses, { error: throws('error') }, [FAILED, 'Error: error']],
+  ['a `complete` that throws', answers, { complete: throws('complete') }, [FAILED, 'Error: complete']],
 ];
 
 describe.each(CALLS)('Unhandled errors of %s', (_call, call) => {

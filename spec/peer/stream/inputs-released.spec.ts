@@ -9,6 +9,7 @@ import { holding } from '../../support/peer/dialing.js';
 import { collectLogs } from '../../support/peer/logs.js';
 import { stays } from '../../support/peer/streams.js';
 import { virtualPeerTime } from '../../support/peer/time.js';
+import { throws } from '../../support/peer/user-code.js';
 
 const time = virtualPeerTime();
 const logs = collectLogs();
@@ -121,9 +122,7 @@ const fails = (input: Input<unknown>, options: OpenOptions, payload: unknown = '
   dialer.open$(payload, { ...options, input }).subscribe({ error: () => undefined });
 };
 
-const no = (): never => {
-  throw new Error('no');
-};
+const no = throws('no');
 
 /** A stream that `end` has ended. */
 async function ended(end: (local: Stream, remote: Stream) => void): Promise<Stream> {

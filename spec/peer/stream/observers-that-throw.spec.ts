@@ -2,11 +2,13 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { config, from } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { reopenOnReconnect, through, withCredit } from '../../../src/index.js';
-import type { Peer, StreamHandler } from '../../../src/index.js';
+import type { Peer } from '../../../src/index.js';
 import { createPair } from '../../../src/testing.js';
 import { framesOf } from '../../support/peer/frames.js';
+import { answers, refuses } from '../../support/peer/answers.js';
 import { collectLogs } from '../../support/peer/logs.js';
 import { virtualPeerTime } from '../../support/peer/time.js';
+import { throws } from '../../support/peer/user-code.js';
 
 const time = virtualPeerTime();
 const logs = collectLogs();
@@ -20,15 +22,7 @@ afterEach(() => {
   config.onUnhandledError = null;
 });
 
-const fail = (what: string) => (): never => {
-  throw new Error(what);
-};
-const failing = { next: fail('next'), error: fail('error'), complete: fail('complete') };
-
-const answers: StreamHandler = (_, stream) => stream.reply('answer');
-const refuses: StreamHandler = (_, stream) => {
-  stream.reset(300, 'no');
-};
+const failing = { next: throws('next'), error: throws('error'), complete: throws('complete') };
 
 /** A stream and a bare `open$` are absent: the library itself reports the errors of their observers, and other specs cover them. */
 const CALLS: readonly (readonly [string, (peer: Peer) => Observable<unknown>])[] = [

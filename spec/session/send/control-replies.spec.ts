@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { noop } from 'rxjs';
 import type { LiveStream } from '../../../src/session/streams/live-stream.js';
 import { ResetCode } from '../../../src/wire/reset-code.js';
 import { Rig } from '../../support/session/rig.js';
@@ -58,7 +59,7 @@ describe('ControlReplies', () => {
   });
 
   it.each<[string, (live: LiveStream, rig: Rig) => void]>([
-    ['pings', (_, rig) => rig.session.control.ping(nothing, nothing)],
+    ['pings', (_, rig) => rig.session.control.ping(noop, noop)],
     ['resets', (live) => live.reset('user', ResetCode.CANCEL, '')],
   ])('Session does not count control frames that this side sends unasked: %s', (_what, send) => {
     const rig = new Rig({ isDialer: true, limits: { maxControlFrames: 2 } });
@@ -72,7 +73,3 @@ describe('ControlReplies', () => {
     expect(rig.news).toHaveLength(12);
   });
 });
-
-function nothing(): void {
-  // These tests do not read the answer.
-}

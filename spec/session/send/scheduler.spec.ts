@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { map } from 'rxjs';
+import { map, noop } from 'rxjs';
 import { JsonCodec } from '../../../src/codec/json.js';
 import { MsgpackCodec } from '../../../src/codec/msgpack.js';
 import { RestartingPipeline } from '../../../src/rx/restarting-pipeline.js';
@@ -33,7 +33,7 @@ describe('order of frames', () => {
   it('Scheduler sends control frames before data, in their own order', () => {
     const rig = fullRig();
     rig.open({ payload: 'data' });
-    rig.session.control.ping(nothing, nothing);
+    rig.session.control.ping(noop, noop);
     rig.receive({ type: 'ping', nonce: 'theirs' });
     rig.session.drain(1000, ResetCode.NO_ERROR, '');
     rig.transport.drainTo(0);
@@ -162,7 +162,7 @@ describe('the pump', () => {
 
   it('Scheduler counts control frames towards its share of a turn', () => {
     const rig = fullRig();
-    for (let at = 0; at < 10_000; at++) rig.session.control.ping(nothing, nothing);
+    for (let at = 0; at < 10_000; at++) rig.session.control.ping(noop, noop);
     rig.transport.drainTo(0);
     expect(rig.transport.sent.length).toBe(TURN_BYTES / 64);
     rig.settle();
@@ -278,7 +278,7 @@ describe('re-entrant sends', () => {
     rig.open({ payload: 1 });
     rig.open({ payload: 2 });
     rig.transport.onSend = () => {
-      if (rig.transport.sent.length === 0) rig.session.control.ping(nothing, nothing);
+      if (rig.transport.sent.length === 0) rig.session.control.ping(noop, noop);
     };
     rig.transport.drainTo(0);
     expect(typesOf(rig)).toEqual(['open', 'ping', 'open']);
@@ -536,7 +536,7 @@ describe('Scheduler', () => {
   });
 
   it('Scheduler emits the next frame to the pipeline that replaces a failed one', () => {
-    const { scheduler, log } = bare(nothing, false);
+    const { scheduler, log } = bare(noop, false);
     let failures = 0;
     const pipeline = new RestartingPipeline({
       make: () =>
@@ -572,16 +572,12 @@ describe('Scheduler', () => {
   });
 
   it('Scheduler drops frames while no pipeline is subscribed', () => {
-    const { scheduler, log } = bare(nothing, false);
+    const { scheduler, log } = bare(noop, false);
     scheduler.addAhead(new OutgoingFrame({ type: 'ping' }, null));
     scheduler.add(data(1));
     expect([log, scheduler.backlog.bytes]).toEqual([[], 0]);
   });
 });
-
-function nothing(): void {
-  // These tests do not read the answer.
-}
 
 function rigOf(options: RigOptions = {}): Rig {
   const rig = new Rig({ isDialer: true, measured: false, ...options });
@@ -615,10 +611,10 @@ function data(stream: number): OutgoingFrame {
   return new OutgoingFrame({ type: 'data', stream, payload: stream }, String(stream), new JsonCodec());
 }
 
-const NO_PINGS = { ping: () => nothing };
+const NO_PINGS = { ping: () => noop };
 
 /** A scheduler that logs the type and stream of each frame it emits. */
-function bare(check: (frame: Frame) => void = nothing, isRead = true) {
+function bare(check: (frame: Frame) => void = noop, isRead = true) {
   const cut = (frame: Frame): null => {
     check(frame);
     return null;
@@ -626,7 +622,7 @@ function bare(check: (frame: Frame) => void = nothing, isRead = true) {
   const transport = Object.assign(new ScriptedTransport(), { cut });
   const log: string[] = [];
   const unsendable: string[] = [];
-  let hook: () => void = nothing;
+  let hook: () => void = noop;
   const scheduler = new Scheduler({
     transport,
     limits: resolveLimits(),

@@ -1,3 +1,5 @@
+import { Buffer } from 'node:buffer';
+import type { Message } from '../../../src/wire/codec.js';
 import { isPlainObject } from '../../../src/wire/plain-object.js';
 import type { Frame } from '../../../src/wire/frame.js';
 
@@ -43,6 +45,16 @@ export function bytes(...parts: readonly (number | Uint8Array)[]): ArrayBuffer {
     at += piece.length;
   }
   return whole.buffer;
+}
+
+/** The bytes of a message: of a text in UTF-8. */
+export function messageBytes(message: Message): Buffer {
+  return typeof message === 'string' ? Buffer.from(message) : Buffer.from(message);
+}
+
+/** Fails like a function of the application that a codec calls, such as a getter. */
+export function failing(): never {
+  throw new RangeError('of the application');
 }
 
 /** A value as it arrives where text is UTF-8: with U+FFFD for each half of a surrogate pair. */

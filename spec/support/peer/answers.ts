@@ -39,3 +39,11 @@ export const throwing =
   () => {
     throw thrown;
   };
+
+/** A handler that replies `'answer'`. */
+export const answers: StreamHandler = (_, stream) => stream.reply('answer');
+
+/** A handler that resets its stream with 300. */
+export const refuses: StreamHandler = (_, stream) => {
+  stream.reset(300, 'no');
+};

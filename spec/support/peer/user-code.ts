@@ -4,6 +4,11 @@ import type { Peer } from '../../../src/index.js';
 /** Application code. Its arguments depend on its place. */
 export type Code = (...told: readonly unknown[]) => undefined;
 
+/** Makes code that throws an Error with this text. */
+export const throws = (text: string) => (): never => {
+  throw new Error(text);
+};
+
 /** Code that counts how often it has run. */
 export class CountedCode {
   runs = 0;
