@@ -40,24 +40,30 @@ export interface AcceptOptions extends PeerOptions {
    * served anyway. To refuse a peer, answer an HTTP status from `verify`, or reject in `onHello`. Default none.
    */
   readonly onPeer?: ((peer: Peer, request: IncomingMessage | null) => void) | undefined;
-  /** Counts the peer together with others. `accept` refuses no peer, because its socket is open already. Default none. */
+  /**
+   * Counts the peer together with others. An upgrade over a limit answers 503 with `Retry-After: 1`. `accept` refuses no peer, because its
+   * socket is open already. Default none.
+   */
   readonly totalLimits?: Totals | undefined;
 }
 
 /** Options of an upgrade. */
 export interface UpgradeOptions extends AcceptOptions {
   /**
-   * Decides before the upgrade whether a dialer may connect, and may return its `peer.context`. A `verify` that throws answers 500.
-   * Default none: every dialer may.
+   * Decides before the upgrade whether a dialer may connect, and may return its `peer.context`. `false` answers 403, 401 answers 401, and
+   * `refuse` any other status. A `verify` that throws or rejects answers 500. Default none: every dialer may.
    */
   readonly verify?: ((request: IncomingMessage) => Verdict | Promise<Verdict>) | undefined;
-  /** How long `verify` may take before the answer is 503, in ms; 0 is no limit. A late verdict is dropped. Default 10 000. */
+  /**
+   * How long `verify` may take before the answer is 503 with `Retry-After: 1`, in ms; 0 is no limit. A late verdict is dropped.
+   * Default 10 000.
+   */
   readonly verifyTimeoutMs?: number | undefined;
   /**
-   * Chooses the web pages that may connect. A list or a function replaces the default, so name your own pages too. A string must equal
-   * the whole origin (`https://app.example.org`, without a slash at the end). A RegExp may match any part of the origin, so anchor it:
-   * `/^https:\/\/\w+\.example\.org$/`. A function that throws, or returns no boolean (such as a promise), answers 500; slow decisions
-   * belong in `verify`.
+   * Chooses the web pages that may connect. Any other page gets 403. A list or a function replaces the default, so name your own pages
+   * too. A string must equal the whole origin (`https://app.example.org`, without a slash at the end). A RegExp may match any part of the
+   * origin, so anchor it: `/^https:\/\/\w+\.example\.org$/`. A function that throws, or returns no boolean (such as a promise), answers
+   * 500; slow decisions belong in `verify`.
    *
    * The default admits a page whose own name was pointed at this server (DNS rebinding). A server on loopback or an intranet needs
    * `origins` or `verify`. Default pages of the `Host` that they ask for, and pages on loopback for a server on loopback.

@@ -55,8 +55,20 @@ export function accept(socket: SocketLike, options: AcceptOptions = {}): Peer {
 /**
  * Judges one upgrade request of an HTTP server of your own and answers it, as `serve` does (V2, V6). Returns the peer at once.
  *
- * A refused peer is closed with a ConnectError that has the HTTP status. The status is `null` if the dialer left before the answer, and
- * if the socket was upgraded before. Closing the peer before `verify` has decided answers 503.
+ * It refuses a request with:
+ *
+ * | HTTP status | the request |
+ * | --- | --- |
+ * | 400 | does not offer the subprotocol of the codec first |
+ * | 403 | comes from a page that `origins` does not admit |
+ * | 503 with `Retry-After: 1` | is one too many for `totalLimits` |
+ * | 401, 403, or the status of `refuse` | was refused by `verify` |
+ * | 503 with `Retry-After: 1` | waited for `verify` longer than `verifyTimeoutMs`, or until the peer was closed |
+ * | 500 | was not judged, because `origins`, `trustProxy` or `verify` threw |
+ * | 400 | is no valid WebSocket handshake |
+ *
+ * The peer of a refused request closes, and its status holds a ConnectError with the HTTP status. The status of the error is `null` if the
+ * dialer left before the answer, and if the socket was upgraded before.
  *
  * @throws CodecNotRegistered, and TypeError for a bad option; the request is not answered then
  *
