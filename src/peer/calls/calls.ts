@@ -70,8 +70,8 @@ export class Calls {
     if (stream.id === null && stream.phase !== 'closed') core.source.ensureDialing();
     if (onOpen === undefined) return stream;
     try {
-      const given = onOpen(stream.facade);
-      guard('onOpen', () => given);
+      const returned = onOpen(stream.facade);
+      guard('onOpen', () => returned);
     } catch (error) {
       // The caller receives the error and not the stream, so no code holds the stream.
       stream.cancel();

@@ -68,7 +68,7 @@ function pull(source: PullSource, outlet: Outlet): () => void {
   let exhausted = false;
   let asked = false;
   let stepping = false;
-  const give = (value: unknown): void => {
+  const send = (value: unknown): void => {
     asked = false;
     outlet.send(value);
     step();
@@ -78,9 +78,9 @@ function pull(source: PullSource, outlet: Outlet): () => void {
       if (done === true) {
         exhausted = true;
         outlet.complete();
-      } else if (!outlet.full) give(value);
+      } else if (!outlet.full) send(value);
       // There was demand at the pull, but the queue has since reached its limit. So the value waits for room.
-      else waitFor('whenRoom', () => give(value));
+      else waitFor('whenRoom', () => send(value));
     },
     reject(error) {
       exhausted = true;
