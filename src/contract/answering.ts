@@ -1,6 +1,7 @@
 import type { PeerContext } from '../peer/base/options.js';
 import type { Peer } from '../peer/peer.js';
-import { answer } from './answer.js';
+import { checkOptions } from '../wire/options.js';
+import { answer, ANSWER_OPTIONS } from './answer.js';
 import type { AnswerOptions, Answers } from './answer.js';
 import type { Contract, NamesOf } from './contract.js';
 
@@ -49,9 +50,11 @@ export interface AnsweringOptions<V extends Verify, Name extends string> extends
 export function answering<C extends Contract, V extends Verify = Verify>(
   api: C,
   answers: Answers<C, ContextOf<V>>,
-  { verify, ...options }: AnsweringOptions<V, NamesOf<C>> = {},
+  options: AnsweringOptions<V, NamesOf<C>> = {},
 ): Answering<V> {
-  const answered = answer<C, ContextOf<V>>(api, answers, options);
+  checkOptions(options, { verify: true }, ANSWER_OPTIONS);
+  const { verify, ...ofAnswers } = options;
+  const answered = answer<C, ContextOf<V>>(api, answers, ofAnswers);
   const onPeer = (peer: Peer): void => {
     peer.streams$.pipe(answered).subscribe();
   };

@@ -5,6 +5,7 @@ import type { InputOptions, OpenOptions } from '../peer/calls/call-options.js';
 import type { Peer } from '../peer/peer.js';
 import type { Input } from '../peer/stream/input.js';
 import { checkObject } from '../wire/check.js';
+import { checkOptions } from '../wire/options.js';
 import type { MetadataInput } from '../wire/frame.js';
 import { opening, TIMEOUT_HEADER } from './convention.js';
 import { checkEntry, isProcedure } from './contract.js';
@@ -79,6 +80,7 @@ export interface ClientOptions<Validated extends boolean = boolean> {
  */
 export function client<C extends Contract, V extends boolean = false>(peer: Peer, api: C, options: ClientOptions<V> = {}): Client<C, V> {
   checkPeer('client', peer, 'open$');
+  checkOptions(options, { validate: true });
   return callsOf(peer, checkObject('client', api, 'a contract'), options.validate === true, '') as Client<C, V>;
 }
 

@@ -6,9 +6,9 @@ import { peersOf } from '../peer/peers-source.js';
 import type { PeersSource } from '../peer/peers-source.js';
 import { steadyNow } from '../transport/steady-clock.js';
 import { guard } from '../rx/guard.js';
-import { atLeast, checkFunction, checkNumber, checkObject } from '../wire/check.js';
+import { atLeast, checkFunction, checkNumber } from '../wire/check.js';
 import type { Frame } from '../wire/frame.js';
-import { readOptions } from '../wire/options.js';
+import { checkOptions, readOptions } from '../wire/options.js';
 import type { Options } from '../wire/options.js';
 import type { InspectorFeed, InspectorLine } from './batch.js';
 import { History } from './history.js';
@@ -75,7 +75,8 @@ const QUIET_TURNS = 10;
  * ```
  */
 export function inspect(source: Peer | PeersSource, options: InspectOptions = {}): Inspection {
-  return new PeerInspection(peersOf('inspect', source), readOptions(INSPECT_OPTIONS, checkObject('options', options)));
+  checkOptions(options, INSPECT_OPTIONS);
+  return new PeerInspection(peersOf('inspect', source), readOptions(INSPECT_OPTIONS, options));
 }
 
 /** Takes the lines of watched frames. */

@@ -4,8 +4,8 @@ import type { StreamHandler } from '../peer/base/hooks.js';
 import { checkPeer } from '../peer/check-peer.js';
 import type { Peer } from '../peer/peer.js';
 import type { Stream } from '../peer/stream/stream.js';
-import { atLeast, checkFunction, checkObject } from '../wire/check.js';
-import { readOptions } from '../wire/options.js';
+import { atLeast, checkFunction } from '../wire/check.js';
+import { checkOptions, readOptions } from '../wire/options.js';
 import type { Options } from '../wire/options.js';
 import { ResetCode } from '../wire/reset-code.js';
 import type { InspectorBatch, InspectorFeed } from './batch.js';
@@ -56,7 +56,8 @@ const INSPECTOR_ANSWER_OPTIONS: Options<InspectorAnswerOptions, Used> = {
  * ```
  */
 export function answerInspector(inspection: Inspection, options: InspectorAnswerOptions): StreamHandler {
-  checkFunction('verify', checkObject('options', options).verify);
+  checkOptions(options, INSPECTOR_ANSWER_OPTIONS);
+  checkFunction('verify', options.verify);
   const { verify, maxWaitingLines } = readOptions(INSPECTOR_ANSWER_OPTIONS, options);
   return async (payload, stream) => {
     if (!isViewer(payload)) {

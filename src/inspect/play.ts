@@ -1,6 +1,7 @@
 import { asyncScheduler, concatMap, defer, filter, from, map, merge, mergeMap, of, take, timer } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { Line, RecordedFrame } from './recording.js';
+import { checkOptions } from '../wire/options.js';
 import { isOpen, scriptOf, streamOf } from './script.js';
 import type { FrameLine, RecordedSide, Script } from './script.js';
 
@@ -29,7 +30,9 @@ export interface PlayOptions {
  * play(readLines(text), { side: 'dialer', heard$ }).subscribe((frame) => socket.send(JSON.stringify(frame)));
  * ```
  */
-export function play(lines: readonly Line[], { side, heard$, connection = 1, speed = 1 }: PlayOptions): Observable<RecordedFrame> {
+export function play(lines: readonly Line[], options: PlayOptions): Observable<RecordedFrame> {
+  checkOptions(options, { side: true, heard$: true, connection: true, speed: true });
+  const { side, heard$, connection = 1, speed = 1 } = options;
   return playScript(scriptOf(lines, side, connection), heard$, speed);
 }
 

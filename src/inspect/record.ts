@@ -6,9 +6,9 @@ import type { PeersSource } from '../peer/peers-source.js';
 import type { FrameEvent } from '../peer/events.js';
 import type { Peer } from '../peer/peer.js';
 import { steadyNow } from '../transport/steady-clock.js';
-import { checkBoolean, checkFunction, checkNumber, checkObject, optionError } from '../wire/check.js';
+import { checkBoolean, checkFunction, checkNumber, optionError } from '../wire/check.js';
 import type { Frame } from '../wire/frame.js';
-import { readOptions } from '../wire/options.js';
+import { checkOptions, readOptions } from '../wire/options.js';
 import type { Options } from '../wire/options.js';
 import { LineSource } from './line-source.js';
 import { RecentRows } from './recent-rows.js';
@@ -81,7 +81,7 @@ const SLICES: ReadonlySet<string> = new Set(['fragment']);
  * ```
  */
 export function record(source: Peer | PeersSource, options: RecordOptions = {}): Recording {
-  checkObject('options', options);
+  checkOptions(options, OPTIONS);
   const { payloads, redact, maxLines, maxBytes } = readOptions(OPTIONS, options);
   const omitted = payloads ? (redact === undefined ? NOTHING : SLICES) : CONTENT;
   const connections = new LineSource(steadyNow());

@@ -1,6 +1,7 @@
 import { BrokerLog } from '../topics/broker-log.js';
 import type { Log } from '../topics/log.js';
-import { checkObject, optionError } from '../wire/check.js';
+import { optionError } from '../wire/check.js';
+import { checkOptions } from '../wire/options.js';
 import { NatsBroker } from './nats-broker.js';
 import type { NatsConnection } from './nats-connection.js';
 
@@ -31,7 +32,8 @@ export interface NatsLogOptions {
  * ```
  */
 export function natsLog<T>(nc: NatsConnection, options: NatsLogOptions): Log<T, string> {
-  const { stream, subject } = checkObject('options', options);
+  checkOptions(options, { stream: true, subject: true });
+  const { stream, subject } = options;
   return new BrokerLog(new NatsBroker<T>(nc, checkName('stream', stream), checkName('subject', subject)));
 }
 

@@ -1,12 +1,14 @@
 import { notifyOrWarn } from '../peer/notify-or-warn.js';
 import type { Peer } from '../peer/peer.js';
 import { SharedPayload } from '../peer/stream/shared-payload.js';
-import { checkFunction, checkObject } from '../wire/check.js';
+import { checkFunction } from '../wire/check.js';
+import { checkOptions } from '../wire/options.js';
 import type { ServerNotifyOptions } from './mux-server.js';
 
 /** Notifies every chosen peer of one payload. Returns how many. */
 export function notifyAll(peers: Iterable<Peer>, payload: unknown, options: ServerNotifyOptions): number {
-  const { to, headers } = checkObject('options', options);
+  checkOptions(options, { to: true, headers: true });
+  const { to, headers } = options;
   if (to !== undefined) checkFunction('to', to);
   const shared = payload === undefined || payload instanceof SharedPayload ? payload : new SharedPayload(payload);
   let notified = 0;

@@ -1,6 +1,7 @@
 import { BrokerLog } from '../topics/broker-log.js';
 import type { Log } from '../topics/log.js';
-import { checkObject, optionError } from '../wire/check.js';
+import { optionError } from '../wire/check.js';
+import { checkOptions } from '../wire/options.js';
 import { RedisBroker } from './redis-broker.js';
 import { checkClient } from './redis-client.js';
 import type { RedisClient } from './redis-client.js';
@@ -33,7 +34,8 @@ export interface RedisLogOptions {
  */
 export function redisLog<T>(client: RedisClient, options: RedisLogOptions): Log<T, string> {
   checkClient(client);
-  const { stream, keep = 10_000 } = checkObject('options', options);
+  checkOptions(options, { stream: true, keep: true });
+  const { stream, keep = 10_000 } = options;
   if (typeof stream !== 'string' || stream === '') throw optionError('stream', 'a key', stream);
   return new BrokerLog(new RedisBroker<T>(client, stream, checkKeep(keep)));
 }

@@ -3,10 +3,12 @@ import { isContract } from '../contract/contract.js';
 import type { Contract, NamesOf } from '../contract/contract.js';
 import { isCall } from '../contract/convention.js';
 import type { Sent } from '../contract/procedure.js';
+import { PEER_OPTIONS } from '../peer/base/options.js';
 import type { PeerOptions } from '../peer/base/options.js';
 import type { Peer } from '../peer/peer.js';
 import type { Metadata } from '../wire/frame.js';
 import { checkFunction, checkObject, optionError } from '../wire/check.js';
+import { checkOptions } from '../wire/options.js';
 import { fakeAnswers } from './fake-answers.js';
 
 /** One call of the program under test. */
@@ -126,8 +128,11 @@ export function fakePeer(
   return isContract(given) ? fakeContract(helpers, second as ContractRows, third) : fakeRows(helpers, given, second);
 }
 
+/** The names of options that a contract's rows take, beyond the options of the peer. */
+const CONTRACT_NAMES = { values: true, error: true };
+
 function fakeRows(helpers: Pick<RunHelpers, 'cold'>, rows: Readonly<Record<string, string>>, options: FakePeerOptions): FakePeer {
-  checkObject('options', options);
+  checkOptions(options, { ...CONTRACT_NAMES, name: true }, PEER_OPTIONS);
   const { values, error, name = nameOf, ...shared } = options;
   checkFunction('name', name);
   const named = rowsByName(rows);
@@ -138,7 +143,7 @@ function fakeRows(helpers: Pick<RunHelpers, 'cold'>, rows: Readonly<Record<strin
 
 function fakeContract(helpers: Pick<RunHelpers, 'cold'>, rows: ContractRows, options: Omit<FakePeerOptions, 'name'>): FakePeer {
   checkObject('rows', rows);
-  checkObject('options', options);
+  checkOptions(options, CONTRACT_NAMES, PEER_OPTIONS);
   const { values, error, ...shared } = options;
   const answers = Object.entries(rows).map(([row, given]) => {
     const [answer, ownValues = values, ownError = error] = typeof given === 'string' ? [given] : given;

@@ -4,14 +4,14 @@ import { client } from '../contract/client.js';
 import type { Client, ClientOptions } from '../contract/client.js';
 import type { Contract, NamesOf } from '../contract/contract.js';
 import { GivenSocket } from '../peer/dial/given-socket.js';
-import { resolveOptions } from '../peer/base/options.js';
+import { PEER_OPTIONS, resolveOptions } from '../peer/base/options.js';
 import type { PeerContext, PeerOptions } from '../peer/base/options.js';
 import { PeerCore } from '../peer/core/peer-core.js';
 import { Peer } from '../peer/peer.js';
 import { MemoryLink } from './memory-link.js';
 import type { Transport } from '../transport/transport.js';
 import { checkObject } from '../wire/check.js';
-import { readOptions } from '../wire/options.js';
+import { asGiven, checkOptions, readOptions, refuseUnknown } from '../wire/options.js';
 import type { Options } from '../wire/options.js';
 import { subprotocol } from '../wire/subprotocol.js';
 import { fateOf, LINE_OPTIONS, linkOf } from './link.js';
@@ -25,12 +25,19 @@ export interface PairOptions extends LineOptions, Pick<PeerOptions, 'codec' | 'l
   readonly acceptor?: PeerOptions | undefined;
 }
 
-/** Declares the options of a pair beyond the options of both peers. */
-const PAIR_OPTIONS: Options<Pick<PairOptions, keyof LineOptions | 'dialer' | 'acceptor'>> = {
+/** Declares the options of a pair. Each peer checks the values of its own. */
+const PAIR_OPTIONS: Options<PairOptions> = {
   ...LINE_OPTIONS,
-  dialer: [checkObject, undefined],
-  acceptor: [checkObject, undefined],
+  codec: [asGiven, undefined],
+  limits: [asGiven, undefined],
+  keepalive: [asGiven, undefined],
+  maxFrameBytes: [asGiven, undefined],
+  dialer: [checkEnd, undefined],
+  acceptor: [checkEnd, undefined],
 };
+
+/** The names that a pair with a contract takes too. */
+const CONTRACT_NAMES = { around: true, overflow: true, validate: true };
 
 /** Two peers and the line between them. */
 export interface Pair {
@@ -87,18 +94,22 @@ export function createPair(options?: PairOptions): Pair;
 export function createPair(
   given: PairOptions | Contract = {},
   answers?: Answers<Contract>,
-  { around, overflow, validate, ...options }: ContractPairOptions<Contract> = {},
+  options: ContractPairOptions<Contract> = {},
 ): Pair {
-  if (answers === undefined) return pairOf(given);
+  if (answers === undefined) {
+    checkOptions(given, PAIR_OPTIONS);
+    return pairOf(given);
+  }
+  checkOptions(options, PAIR_OPTIONS, CONTRACT_NAMES);
+  const { around, overflow, validate, ...ofPair } = options;
   const api = given as Contract;
-  const pair = pairOf(options);
+  const pair = pairOf(ofPair);
   answering(api, answers, { around, overflow }).onPeer(pair.acceptor);
   const answered: ContractPair<Contract, boolean> = { ...pair, calls: client(pair.dialer, api, { validate }) };
   return answered;
 }
 
 function pairOf(options: PairOptions): Pair {
-  checkObject('options', options);
   const { dialer, acceptor, latencyMs, faults } = readOptions(PAIR_OPTIONS, options);
   const dialerCore = new PeerCore(resolveOptions(optionsOf(dialer, options), true));
   const acceptorCore = new PeerCore(resolveOptions(optionsOf(acceptor, options), false));
@@ -113,6 +124,11 @@ function pairOf(options: PairOptions): Pair {
     acceptor: begin(acceptorCore, line.ends.acceptor, acceptor),
     link: linkOf(line, codec),
   };
+}
+
+function checkEnd(name: string, options: PeerOptions): PeerOptions {
+  refuseUnknown(name, checkObject(name, options), PEER_OPTIONS);
+  return options;
 }
 
 function optionsOf(own: PeerOptions | undefined, { keepalive: ofBoth = false, ...shared }: PeerOptions): PeerOptions {

@@ -6,17 +6,17 @@ import type { Line, RecordedFrame } from '../inspect/recording.js';
 import { scriptOf } from '../inspect/script.js';
 import type { RecordedSide } from '../inspect/script.js';
 import { GivenSocket } from '../peer/dial/given-socket.js';
-import { resolveOptions } from '../peer/base/options.js';
+import { PEER_OPTIONS, resolveOptions } from '../peer/base/options.js';
 import type { PeerOptions } from '../peer/base/options.js';
 import { PeerCore } from '../peer/core/peer-core.js';
 import { Peer } from '../peer/peer.js';
 import { soon } from '../rx/soon.js';
-import { checkNumber, checkObject, optionError } from '../wire/check.js';
+import { checkNumber, optionError } from '../wire/check.js';
 import { isArrayBuffer } from '../wire/cross-realm.js';
 import type { Frame } from '../wire/frame.js';
 import { FRAME_TYPES, isFrameType } from '../wire/frame-types.js';
 import { fromMapping, toMapping } from '../wire/mapping.js';
-import { readOptions } from '../wire/options.js';
+import { checkOptions, readOptions } from '../wire/options.js';
 import type { Options } from '../wire/options.js';
 import { subprotocol } from '../wire/subprotocol.js';
 import { MemoryLink, OTHER_SIDE } from './memory-link.js';
@@ -75,7 +75,8 @@ const OPTIONS: Options<Partial<Played>, Played> = {
  * ```
  */
 export function replay(recording: string | readonly Line[], options: ReplayOptions = {}): Replay {
-  const { keepalive = false, ...given } = checkObject('options', options);
+  checkOptions(options, OPTIONS, PEER_OPTIONS);
+  const { keepalive = false, ...given } = options;
   const { side, connection, speed } = readOptions(OPTIONS, given);
   const script = scriptOf(typeof recording === 'string' ? readLines(recording) : recording, side, connection);
   const core = new PeerCore(resolveOptions({ ...given, keepalive }, side === 'acceptor'));

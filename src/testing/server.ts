@@ -2,14 +2,13 @@ import { Subject } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { ConnectOptions } from '../peer/dial/connect-options.js';
 import { GivenSocket } from '../peer/dial/given-socket.js';
-import { resolveOptions } from '../peer/base/options.js';
+import { PEER_OPTIONS, resolveOptions } from '../peer/base/options.js';
 import type { PeerOptions } from '../peer/base/options.js';
 import { PeerCore } from '../peer/core/peer-core.js';
 import { Peer } from '../peer/peer.js';
 import { MemoryLink } from './memory-link.js';
 import { MemorySocket } from './memory-socket.js';
-import { checkObject } from '../wire/check.js';
-import { readOptions } from '../wire/options.js';
+import { checkOptions, readOptions } from '../wire/options.js';
 import { fateOf, LINE_OPTIONS, linkOf } from './link.js';
 import type { LineOptions, Link } from './link.js';
 
@@ -45,7 +44,7 @@ export interface TestServer {
  * ```
  */
 export function createServer(options: TestServerOptions = {}): TestServer {
-  checkObject('options', options);
+  checkOptions(options, LINE_OPTIONS, PEER_OPTIONS);
   const { latencyMs, faults } = readOptions(LINE_OPTIONS, options);
   const { keepalive = false } = options;
   const resolved = resolveOptions({ ...options, keepalive }, false);

@@ -1,9 +1,11 @@
 import { defer, finalize, firstValueFrom, Observable, share, timer } from 'rxjs';
 import { log as writeLog } from '../logger.js';
 import { optionError } from '../wire/check.js';
+import { checkOptions } from '../wire/options.js';
 import type { BrokerError } from './broker-error.js';
 import { CursorLost } from './cursor-lost.js';
 import { toJson } from './json-value.js';
+import { PUBLISH_NAMES } from './log.js';
 import type { Log, Message, PublishOptions } from './log.js';
 
 /** The work of an adapter at its broker. A cursor names a message that the broker keeps. */
@@ -63,6 +65,7 @@ export class BrokerLog<T> implements Log<T, string> {
   }
 
   async publish(value: T, options: PublishOptions = {}): Promise<string> {
+    checkOptions(options, PUBLISH_NAMES);
     const json = toJson(value);
     checkKey(options.key);
     try {

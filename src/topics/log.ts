@@ -1,4 +1,5 @@
 import type { Observable, ObservableInput } from 'rxjs';
+import type { NamesOf } from '../wire/options.js';
 
 /** A value of a log, and its place there. */
 export interface Message<T, C> {
@@ -21,6 +22,9 @@ export interface PublishOptions {
   /** The same key twice is one message, where the broker can: in `memoryLog` among the kept messages, in JetStream for a time. */
   readonly key?: string | undefined;
 }
+
+/** The names of {@link PublishOptions}. */
+export const PUBLISH_NAMES: NamesOf<PublishOptions> = { key: true };
 
 /**
  * A log of a broker, as topics read it. Each message has a cursor, and cursors rise in the order of the log.

@@ -1,9 +1,11 @@
 import { Subject } from 'rxjs';
 import { checkValue } from '../peer/stream/check-value.js';
 import { checkNumber } from '../wire/check.js';
+import { checkOptions } from '../wire/options.js';
 import { CursorLost } from './cursor-lost.js';
 import { newEpoch, numberOf } from './epoch.js';
 import { InOrder } from './in-order.js';
+import { PUBLISH_NAMES } from './log.js';
 import type { Log, Message, PublishOptions } from './log.js';
 
 /** How much a log in memory keeps. */
@@ -24,7 +26,9 @@ export interface MemoryLogOptions {
  * await chat.publish('hello');   // 'k3f:1'
  * ```
  */
-export function memoryLog<T>({ keep = 10_000 }: MemoryLogOptions = {}): Log<T, string> {
+export function memoryLog<T>(options: MemoryLogOptions = {}): Log<T, string> {
+  checkOptions(options, { keep: true });
+  const { keep = 10_000 } = options;
   return new MemoryLog(checkNumber('keep', keep, 1));
 }
 
@@ -62,9 +66,11 @@ class MemoryLog<T> implements Log<T, string> {
     return missing === 0 ? [] : this.#entries.slice(-missing);
   }
 
-  publish(value: T, { key }: PublishOptions = {}): Promise<string> {
+  publish(value: T, options: PublishOptions = {}): Promise<string> {
     return new Promise((resolve) => {
+      checkOptions(options, PUBLISH_NAMES);
       checkValue(value);
+      const { key } = options;
       const known = key === undefined ? undefined : this.#cursors.get(key);
       resolve(known ?? this.#append(value, key));
     });

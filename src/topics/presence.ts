@@ -3,7 +3,8 @@ import type { Subscriber } from 'rxjs';
 import { log } from '../logger.js';
 import type { Peer } from '../peer/peer.js';
 import { checkPeer } from '../peer/check-peer.js';
-import { checkNumber, checkObject } from '../wire/check.js';
+import { checkNumber } from '../wire/check.js';
+import { checkOptions } from '../wire/options.js';
 import { checkBus, checkName } from './bus.js';
 import type { Bus } from './bus.js';
 import { newEpoch } from './epoch.js';
@@ -46,7 +47,8 @@ export interface Presence {
  */
 export function presence(bus: Bus, options: PresenceOptions = {}): Presence {
   checkBus('presence', bus);
-  const { leaseMs = 10_000, channel = 'presence' } = checkObject('options', options);
+  checkOptions(options, { leaseMs: true, channel: true });
+  const { leaseMs = 10_000, channel = 'presence' } = options;
   return new BusPresence(bus, channel, checkNumber('leaseMs', leaseMs, LEASE_TICKS));
 }
 

@@ -5,7 +5,8 @@ import { checkPeer } from '../peer/check-peer.js';
 import { reopenOnReconnect } from '../peer/operators/reopen-on-reconnect.js';
 import type { Peer } from '../peer/peer.js';
 import { observableFrom } from '../peer/stream/input.js';
-import { checkFunction, checkObject, optionError } from '../wire/check.js';
+import { checkFunction, optionError } from '../wire/check.js';
+import { checkOptions } from '../wire/options.js';
 import { lossIn } from './cursor-lost.js';
 import type { Message, TopicItem } from './log.js';
 
@@ -40,7 +41,8 @@ export function topic<T, C>(
 ): Observable<T> {
   checkPeer('topic', peer, 'status$');
   checkFunction('topic.open', open);
-  const { onLost } = checkObject('options', options);
+  checkOptions(options, { onLost: true });
+  const { onLost } = options;
   if (onLost !== undefined) checkFunction('topic.onLost', onLost);
   return defer(() => {
     let place: C | null = null;

@@ -1,6 +1,7 @@
 import { concat, defer, filter, map, materialize, dematerialize, startWith, switchMap, tap } from 'rxjs';
 import type { Observable, ObservableInput } from 'rxjs';
 import { checkFunction, checkObject } from '../../wire/check.js';
+import { refuseUnknown } from '../../wire/options.js';
 import { isMuxError } from '../../wire/any-error.js';
 import { ConnectionLostError } from '../../wire/stream-errors.js';
 import { ResetCode } from '../../wire/reset-code.js';
@@ -78,7 +79,7 @@ export function reopenOnReconnect<T>(
   },
 ): Observable<T> {
   checkPeer('reopenOnReconnect', peer, 'status$');
-  checkObject('reopenOnReconnect', how, '{ open }');
+  refuseUnknown('reopenOnReconnect', checkObject('reopenOnReconnect', how, '{ open }'), { initial: true, open: true, cursor: true });
   const { initial, open, cursor = stay } = how;
   checkFunction('reopenOnReconnect.open', open);
   // With an `initial` alone each stream would begin at the same place.
