@@ -1,14 +1,20 @@
 import { describe, expect, it } from '@jest/globals';
-import { EMPTY, firstValueFrom, lastValueFrom, of, throwError, timer } from 'rxjs';
+import { EMPTY, firstValueFrom, from, lastValueFrom, map, NEVER, of, take, throwError, timer, toArray } from 'rxjs';
 import { marbles } from '../../marbles/support/virtual.js';
 import { respond } from '../../src/index.js';
 import { sequenceOf } from '../../src/nats/nats-cursor.js';
 import { createPair } from '../../src/testing.js';
 import { catchUp, CursorLost, memoryBus, memoryLog, presence, room, topic, usersOf } from '../../src/topics.js';
-import type { Bus, TopicItem } from '../../src/topics.js';
+import type { Bus, Log, TopicItem } from '../../src/topics.js';
 import { collectLogs } from '../support/peer/logs.js';
 
 const logs = collectLogs();
+const SHARED = { n: 1 };
+const circular = (): object => {
+  const value: Record<string, unknown> = {};
+  value['self'] = value;
+  return value;
+};
 
 describe('values of strangers', () => {
   it.each([
@@ -39,6 +45,50 @@ describe('values of strangers', () => {
       expect(sequenceOf(since)).toBeNaN();
     },
   );
+});
+
+describe('a log', () => {
+  it.each<[string, unknown, string]>([
+    ['a function', () => 1, 'expected a value that a codec carries at value, got a function'],
+    ['a symbol in an array', { tags: ['a', Symbol('b')] }, 'expected a value that a codec carries at value.tags[1], got a symbol'],
+    ['a circular structure', circular(), 'expected at most 256 levels of nesting in value, got more or a circular structure'],
+  ])('`publish` of a log in memory rejects for %s', async (_, value, message) => {
+    await expect(memoryLog().publish(value)).rejects.toThrow(new TypeError(message));
+  });
+
+  it.each<[string, unknown]>([
+    ['bytes', new Uint8Array(2)],
+    ['a Date', { at: new Date(0) }],
+    ['an object with `toJSON`', { toJSON: () => 1 }],
+    ['a shared object', [SHARED, SHARED]],
+  ])('A log in memory takes %s', async (_, value) => {
+    const log = memoryLog();
+    await log.publish(value);
+    expect(await lastValueFrom(from(log.history(null)))).toMatchObject({ value });
+  });
+
+  it.each<[string, Partial<Log<string, string>>]>([
+    ['live messages', { live$: timer(0).pipe(map(() => ({ cursor: '10', value: 'ten' }))) }],
+    ['its history', { history: () => of({ cursor: '10', value: 'ten' }) }],
+  ])('A subscriber errors where the cursors of %s do not rise by the default order', async (_, parts) => {
+    const log: Log<string, string> = {
+      live$: NEVER,
+      head: () => ['9'],
+      history: () => EMPTY,
+      publish: () => Promise.resolve(''),
+      ...parts,
+    };
+    await expect(lastValueFrom(catchUp(log, '9'))).rejects.toThrow(
+      new TypeError("log.newer: expected a function, because cursors of several lengths have no order by default: '9', '10'"),
+    );
+    expect(await firstValueFrom(catchUp({ ...log, newer: (a, b) => Number(a) > Number(b) }, '9'))).toEqual({ cursor: '10', value: 'ten' });
+  });
+
+  it('A subscriber drops a message that comes twice', async () => {
+    const messages = ['a1', 'a1', 'a2'].map((cursor) => ({ cursor, value: cursor }));
+    const log: Log<string, string> = { live$: NEVER, head: () => ['a0'], history: () => messages, publish: () => Promise.resolve('') };
+    expect(await lastValueFrom(catchUp(log, 'a0').pipe(take(2), toArray()))).toEqual([messages[0], messages[2]]);
+  });
 });
 
 describe('a topic', () => {

@@ -39,7 +39,7 @@ export class LogReader<T, C> {
     private readonly begin: Beginning = atEnd,
   ) {
     this.#place = after;
-    this.#newer = log.newer === undefined ? (a, b) => a > b : (a, b) => log.newer?.(a, b) === true;
+    this.#newer = log.newer === undefined ? isAfter : (a, b) => log.newer?.(a, b) === true;
     this.#live.add(
       log.live$.subscribe({
         next: (message) => {
@@ -151,10 +151,20 @@ export class LogReader<T, C> {
   /** Passes an item to the taker, unless it is not newer than the last one. */
   #pass(item: Item<T, C>): void {
     const taker = this.#taker;
-    if (taker === null || (this.#place !== null && !this.#newer(item.cursor, this.#place))) return;
+    if (taker === null || !this.#isNew(item.cursor)) return;
     this.#place = item.cursor;
     this.#taker = null;
     taker.resolve({ done: false, value: item });
+  }
+
+  /** An error of the order ends the reader: without an order it would drop messages. */
+  #isNew(cursor: C): boolean {
+    try {
+      return this.#place === null || this.#newer(cursor, this.#place);
+    } catch (error) {
+      this.#fail(error);
+      return false;
+    }
   }
 
   /** A failed reader has no more items: the taker gets the error, or the next one does. */
@@ -175,4 +185,16 @@ export class LogReader<T, C> {
     else taker.reject(error);
     return false;
   }
+}
+
+/**
+ * The default order of cursors.
+ *
+ * @throws TypeError for texts such as `'9'` and `'10'`: `>` calls the second one older, so its message would be dropped
+ */
+function isAfter<C>(a: C, b: C): boolean {
+  if (a > b) return true;
+  if (typeof a === 'string' && typeof b === 'string' && a.length > b.length)
+    throw new TypeError(`log.newer: expected a function, because cursors of several lengths have no order by default: '${b}', '${a}'`);
+  return false;
 }

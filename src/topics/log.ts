@@ -49,9 +49,9 @@ export interface Log<T, C> {
   /**
    * Resolves with the place of the message once the broker has it.
    *
-   * @throws TypeError for `undefined`
+   * @throws TypeError for `undefined`, and for a value with a function or a symbol in it
    */
   publish(value: T, options?: PublishOptions): Promise<C>;
-  /** Returns whether `a` is after `b`. Default: `a > b`. */
+  /** Returns whether `a` is after `b`. Default: `a > b`, which fails subscribers where texts such as `'9'` and `'10'` do not rise by it. */
   newer?(a: C, b: C): boolean;
 }

@@ -2,6 +2,7 @@ import { Subject } from 'rxjs';
 import { checkValue } from '../peer/stream/check-value.js';
 import { checkNumber } from '../wire/check.js';
 import { checkOptions } from '../wire/options.js';
+import { checkCarried } from './carried-value.js';
 import { CursorLost } from './cursor-lost.js';
 import { newEpoch, numberOf } from './epoch.js';
 import { InOrder } from './in-order.js';
@@ -70,6 +71,7 @@ class MemoryLog<T> implements Log<T, string> {
     return new Promise((resolve) => {
       checkOptions(options, PUBLISH_NAMES);
       checkValue(value);
+      checkCarried(value);
       const { key } = options;
       const known = key === undefined ? undefined : this.#cursors.get(key);
       resolve(known ?? this.#append(value, key));
