@@ -58,9 +58,9 @@ class Path {
 }
 
 /**
- * Limits the bulk on its way to the remote. Bulk means slices and large whole frames. A sender cannot see the buffers of the kernel, nor the
- * payloads that the remote has not read. So pings count the arrived bulk, and bulk waits while too much of it is unanswered. Small frames
- * never wait. A remote slows bulk when it holds pongs back.
+ * Limits the bulk on its way to the remote. Bulk means slices, large whole frames, and the many small values of one source. A sender cannot
+ * see the buffers of the kernel, nor the payloads that the remote has not read. So pings count the arrived bulk, and bulk waits while too
+ * much of it is unanswered. Other small frames never wait. A remote slows bulk when it holds pongs back.
  *
  * The window is twice the bandwidth-delay product: the highest rate at which pongs answered bulk × the shortest round trip. The factor of two
  * allows the rate to double with each round trip until the path is full. The window has a largest size, and a smallest one, which is smaller
@@ -114,7 +114,7 @@ export class BulkWindow {
     if (type === 'reset' && more !== true) this.release(stream);
   }
 
-  /** A slice or a whole bulk frame leaves. */
+  /** A slice or a whole bulk frame leaves, or many small values have left. */
   sent(stream: number, bytes: number): void {
     const now = steadyNow();
     if (now - this.#sentAt >= REST_MS) this.#path = new Path();

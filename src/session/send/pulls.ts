@@ -28,6 +28,8 @@ export function pullsOf(scheduler: Scheduler): Pulls {
 
 /** Asks streams that wait until the socket takes more for their next frame. Waiting streams take turns. */
 export class Pulls extends Waiters {
+  /** The stream that was pulled last; 0 at first. */
+  pulled = 0;
   #isPulling = false;
   /** A pulled stream may send exactly one frame now, until the scheduler has accepted one more than this; `null` for none. */
   #grantedAt: number | null = null;
@@ -49,7 +51,9 @@ export class Pulls extends Waiters {
   /** Returns whether to pull a frame from a stream now. The frame leaves at once within this turn's share, or the stream has its turn. */
   hasDemand(stream: number): boolean {
     const { host } = this;
-    return this.#grantedAt === host.accepted || (host.hasTurn && !host.holds(stream));
+    if (this.#grantedAt !== host.accepted && (!host.hasTurn || host.holds(stream))) return false;
+    this.pulled = stream;
+    return true;
   }
 
   /** Runs `task` once {@link hasDemand} holds. Waiting streams take turns. */

@@ -45,6 +45,8 @@ export class Scheduler implements PullHost {
   /** Whether the last frame that left was bulk. */
   isBulk = false;
   accepted = 0;
+  /** The stream of the last frame that left, if more may follow; otherwise 0. */
+  #lastStream = 0;
   readonly #pace: Pace;
   #pumping = false;
   #stopped = false;
@@ -110,6 +112,18 @@ export class Scheduler implements PullHost {
 
   holds(stream: number): boolean {
     return this.window?.holds(stream) === true;
+  }
+
+  /**
+   * Returns the window that waits for the answer to a ping behind the last frame, or `null` if the window paces no such frame. It paces bulk,
+   * and the small values of a source that has more of them. `bytes` have left since the ping before.
+   */
+  windowOfLast(bytes: number): BulkWindow | null {
+    if (this.isBulk) return this.window;
+    if (!this.#hasMoreValues(this.#lastStream)) return null;
+    const window = this.#pacing();
+    window.sent(this.#lastStream, bytes);
+    return window;
   }
 
   /** A stream has left, and its owner knows its end. Runs the tasks that waited for that. */
@@ -236,9 +250,20 @@ export class Scheduler implements PullHost {
   /** Passes a frame or slice to the pipeline. Paces slices and large frames, from the first one on. */
   #send(slice: Frame, bytes: number): void {
     this.isBulk = bytes >= BULK_FRAME_BYTES || slice.fragment != null;
-    if (this.isBulk) this.window ??= new BulkWindow(this.host.transit.ping, this.pump, this.backlog);
+    this.#lastStream = slice.end === true ? 0 : (slice.stream ?? 0);
+    if (this.isBulk) this.#pacing();
     this.window?.leaving(slice, bytes, this.isBulk);
     this.#pipeline?.next(slice);
+  }
+
+  /** Whether a stream was pulled for the last frame, or many values wait behind it. */
+  #hasMoreValues(stream: number): boolean {
+    const { pulls, queues } = this.backlog;
+    return stream !== 0 && (pulls?.pulled === stream || Number(queues.get(stream)?.bytes) >= BULK_FRAME_BYTES);
+  }
+
+  #pacing(): BulkWindow {
+    return (this.window ??= new BulkWindow(this.host.transit.ping, this.pump, this.backlog));
   }
 
   #checkFlushed(): void {

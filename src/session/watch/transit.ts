@@ -47,7 +47,7 @@ export class Transit {
   /** Pings that have left and have no answer yet, in order. */
   readonly #marks = new Fifo<Mark>();
   /** UTF-16 units and bytes sent since the last ping. */
-  #unmarkedLength = 0;
+  unmarkedLength = 0;
   #sentAt = -Infinity;
   /** Sent bytes that {@link #freeAt} includes. */
   #countedBytes = 0;
@@ -80,7 +80,7 @@ export class Transit {
 
   /** Whether so much has been sent since the last ping that the slowest line may need long for it. */
   get needsMark(): boolean {
-    return this.#unmarkedLength >= LENGTH_PER_PING && this.#marks.length < MAX_UNANSWERED;
+    return this.unmarkedLength >= LENGTH_PER_PING && this.#marks.length < MAX_UNANSWERED;
   }
 
   /**
@@ -90,7 +90,7 @@ export class Transit {
    */
   sent(length: number, now: number, isBulk = false): boolean {
     this.#sentAt = now;
-    this.#unmarkedLength += length;
+    this.unmarkedLength += length;
     return this.needsMark && this.#mayPing(isBulk);
   }
 
@@ -102,7 +102,7 @@ export class Transit {
   /** Sends a ping; calls `answered(rttMs)`. Returns a function that stops waiting. */
   readonly ping = (answered: (ms: number) => void): (() => void) => {
     let mark: Mark | null = null;
-    this.#unmarkedLength = 0;
+    this.unmarkedLength = 0;
     return this.control.ping(
       (ms) => {
         if (mark !== null) this.#arrived(mark, ms);
@@ -125,7 +125,7 @@ export class Transit {
   }
 
   #mayPing(isBulk: boolean): boolean {
-    if (this.#unmarkedLength >= BYTES_PER_PING) return true;
+    if (this.unmarkedLength >= BYTES_PER_PING) return true;
     return (isBulk || !this.#isFast()) && this.#extraPings.take();
   }
 

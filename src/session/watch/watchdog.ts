@@ -138,13 +138,14 @@ export class Watchdog implements KeepaliveHost {
   }
 
   /**
-   * Sends a ping whose pong shows that all earlier frames have arrived. Only a ping right behind bulk counts for the window of bulk. A
+   * Sends a ping whose pong shows that all earlier frames have arrived. Only a ping right behind bulk counts for the window. A
    * receiver that holds back the pongs of bulk may answer any other ping.
    */
   #probeArrival(): void {
     const { scheduler, transit } = this.host;
-    if (scheduler.isBulk) scheduler.window?.probe();
-    else transit.ping(ignore);
+    const window = scheduler.windowOfLast(transit.unmarkedLength);
+    if (window === null) transit.ping(ignore);
+    else window.probe();
   }
 
   #closingMovedAt(): number {
