@@ -106,7 +106,7 @@ export function objectionTo(request: IncomingMessage, policy: UpgradePolicy): Ob
     return unjudged(error);
   }
   const detail = `: ${quoted(String(request.headers.origin))}; name it in the option 'origins' to let it in`;
-  return { status: 403, cause: 'origin', reason: 'this origin is not allowed', detail, headers: RETRY_SOON };
+  return { status: 403, cause: 'origin', reason: 'this origin is not allowed', detail };
 }
 
 // A program without types may return anything. Only a clear yes lets the peer in.
