@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { finalize, lastValueFrom, NEVER, Observable, tap, timer } from 'rxjs';
 import { ResetCode } from '../../src/index.js';
-import type { Input, Peer, StreamHandler } from '../../src/index.js';
+import type { Input, Limits, Peer, StreamHandler } from '../../src/index.js';
 import { connect, serve } from '../../src/node.js';
 import type { MuxServer, NodeConnectOptions } from '../../src/node.js';
 import { CODECS } from '../support/codec/shipped.js';
@@ -22,9 +22,9 @@ afterEach(async () => {
 });
 
 /** A server in the context `server`, and a peer in the context `app`, over a real socket. */
-async function pair(onStream: StreamHandler, options: NodeConnectOptions = {}): Promise<Peer> {
+async function pair(onStream: StreamHandler, options: NodeConnectOptions = {}, limits?: Partial<Limits>): Promise<Peer> {
   const { codec } = options;
-  const server = user.run('server', () => serve({ port: 0, host: '127.0.0.1', onStream, codec }));
+  const server = user.run('server', () => serve({ port: 0, host: '127.0.0.1', onStream, codec, limits }));
   const { port } = (await server.listening) as AddressInfo;
   const peer = user.run('app', () => connect(`ws://127.0.0.1:${port}`, options));
   open.push({ server, peer });
@@ -41,10 +41,11 @@ const counting: StreamHandler = async (_payload, stream) => {
 /** Together more than the queue of a stream and a socket hold, so that a call waits. */
 const VALUES = 25;
 const LARGE = 'x'.repeat(100_000);
-/** No pong paces a value of this size. */
 const SMALL = 'x'.repeat(10_000);
-/** A server with so much unread pauses the socket within the next few values. */
-const PAUSED_BYTES = 3_100_000;
+/** A server with these limits pauses the socket before it has a whole window of the dialer. */
+const SMALL_LIMITS = { pauseBytes: 128 * 1024, maxUnreadBytes: 512 * 1024 };
+/** With so much unread it pauses the socket within the next few values. */
+const PAUSED_BYTES = 850_000;
 const larges = (): readonly string[] => Array.from({ length: VALUES }, () => LARGE);
 
 /** A value that notes the context in which it is encoded. */
@@ -204,14 +205,18 @@ describe('contexts of handlers', () => {
     const seen: string[] = [];
     let read: (value: unknown) => void = () => undefined;
     const isRead = new Promise((resolve) => (read = resolve));
-    const peer = await pair(async (payload, stream) => {
-      seen.push(current());
-      if (payload !== 'slow') return stream.reply(payload);
-      return user.run('reader', async () => {
-        await isRead;
-        for await (const value of stream) expect(value).toBe(SMALL);
-      });
-    });
+    const peer = await pair(
+      async (payload, stream) => {
+        seen.push(current());
+        if (payload !== 'slow') return stream.reply(payload);
+        return user.run('reader', async () => {
+          await isRead;
+          for await (const value of stream) expect(value).toBe(SMALL);
+        });
+      },
+      {},
+      SMALL_LIMITS,
+    );
     await peer.opened;
     const upload = peer.open('slow').sendAll(Array.from({ length: 380 }, () => SMALL));
     await until('the server to pause the socket', () => (open[0]?.server.stats().bytes.held ?? 0) > PAUSED_BYTES);

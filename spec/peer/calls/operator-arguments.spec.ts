@@ -53,11 +53,7 @@ describe('Arguments of operators over peers and streams', () => {
     ['no options', undefined, 'reopenOnReconnect: expected { open }, got undefined'],
     ['a function in place of options', () => [], 'reopenOnReconnect: expected { open }, got a function'],
     ['no `open`', {}, 'reopenOnReconnect.open: expected a function, got undefined'],
-    [
-      'an `initial` without a cursor',
-      { initial: 0, open: () => [], curser: () => 1 },
-      'reopenOnReconnect.cursor: expected a function, got undefined',
-    ],
+    ['an `initial` without a cursor', { initial: 0, open: () => [] }, 'reopenOnReconnect.cursor: expected a function, got undefined'],
     ['a number as cursor', { open: () => [], cursor: 1 }, 'reopenOnReconnect.cursor: expected a function, got 1'],
   ])('`reopenOnReconnect` throws for %s when it is called', (_what, options, message) => {
     const { dialer } = createPair();

@@ -66,6 +66,23 @@ describe('Unread values', () => {
     return { local, answer: progressOf(dialer.request('waits')) };
   }
 
+  it('A `for await` that begins late grants nothing by beginning, only by reading', async () => {
+    const { dialer, acceptor } = createPair();
+    acceptor.onStream((_, stream) => stream.sendAll(Array.from({ length: 100 }, () => text(64 * KIB))));
+    const sent = framesOf(dialer);
+    const pongs = (): number => sent.filter(({ type }) => type === 'pong').length;
+    const iterator = dialer.open('pieces', { end: true })[Symbol.asyncIterator]();
+    await time.advance(100);
+    const before = pongs();
+    await iterator.next();
+    await time.advance(100);
+    expect(pongs()).toBe(before);
+    for (let nth = 1; nth < 20; nth++) await iterator.next();
+    await time.advance(100);
+    expect(pongs()).toBeGreaterThan(before);
+    await iterator.return?.();
+  });
+
   it('Unread values pause the socket near `maxUnreadBytes`, for all streams, until they are read', async () => {
     const { local, answer } = await waiting();
     await time.advance(100);

@@ -11,6 +11,7 @@ import { inTime } from '../../support/session/time.js';
 
 const MIB = 1024 * 1024;
 const OPEN = { closed: false } as const;
+const OTHER = { closed: false } as const;
 
 const rig = (limits: Partial<Limits> = {}) => {
   const resolved = resolveLimits(limits);
@@ -53,6 +54,17 @@ describe('unread payloads', () => {
         code: ResetCode.FLOW_CONTROL,
         reason: '8388609 unread bytes are over the limit of 8388608 (maxUnreadBytes)',
       });
+    }),
+  );
+
+  it(
+    'ReceiveBudget keeps twice as much for a stream that lags, also when the reads of another stream have answered every ping',
+    inTime(() => {
+      const { budget, holdsPings } = rig();
+      for (const stream of [OPEN, OTHER]) budget.keep(stream, 2 * MIB, 2 * MIB, 2 * MIB);
+      expect(holdsPings()).toBe(true);
+      budget.read(OTHER, 2 * MIB - MEASURED_BYTES, MEASURED_BYTES, MEASURED_BYTES);
+      expect(budget.keep(OPEN, 4 * MIB + 1, 1, 1)).toBeNull();
     }),
   );
 

@@ -1,20 +1,23 @@
 import { describe, expect, it } from '@jest/globals';
 import { JsonCodec } from '../../../src/codec/json.js';
-import { AnswerHold } from '../../../src/session/receive/answer-hold.js';
+import { AnswerHold, MEASURED_BYTES } from '../../../src/session/receive/answer-hold.js';
 import { ReadBackpressure } from '../../../src/session/receive/read-backpressure.js';
 import { ReceiveBudget } from '../../../src/session/receive/receive-budget.js';
 import { Holdings } from '../../../src/session/streams/holdings.js';
 import { StreamTable } from '../../../src/session/streams/stream-table.js';
 import { resolveLimits } from '../../../src/wire/limits.js';
+import type { Limits } from '../../../src/wire/limits.js';
 import { ScriptedTransport } from '../../support/socket/scripted-transport.js';
 import { Rig } from '../../support/session/rig.js';
+import { inTime } from '../../support/session/time.js';
 
 type Step = 'handlerStarted' | 'handlerSettled' | 'close' | 'awaitReset' | 'resetWritten';
 
 /** The holdings of one stream, on a connection of its own. */
-function holding() {
-  const limits = resolveLimits({ maxHeldBytes: 100 });
-  const hold = new AnswerHold({ pong: () => undefined, signOfLife: () => undefined }, limits.pauseMs);
+function holding(given: Partial<Limits> = { maxHeldBytes: 100 }) {
+  const limits = resolveLimits(given);
+  const pongs: unknown[] = [];
+  const hold = new AnswerHold({ pong: (nonce) => pongs.push(nonce), signOfLife: () => undefined }, limits.pauseMs);
   const budget = new ReceiveBudget(limits, new ReadBackpressure(new ScriptedTransport(), limits.pauseMs), hold);
   const streams = new StreamTable(true, 1);
   const resets: string[] = [];
@@ -25,7 +28,7 @@ function holding() {
     if (name === 'close') stream.closed = true;
     holdings[name]();
   };
-  return { holdings, budget, streams, stream, resets, step };
+  return { holdings, budget, hold, pongs, streams, stream, resets, step };
 }
 
 /** The number of occupied places after each step: 1 while the place is kept. */
@@ -143,5 +146,37 @@ describe('ended streams', () => {
     expect([stream.live.phase, rig.session.receiveBudget.held.used]).toEqual(['closed', held]);
     stream.held.read(100);
     expect(rig.session.receiveBudget.held.used).toBe(0);
+  });
+});
+
+describe('payloads that wait for a reader', () => {
+  it.each([
+    ['keeps them all, and grants nothing', 4, 0],
+    ['keeps three of four, and grants one', 3, 1],
+  ])('A reader %s', (_what, kept, grants) => {
+    inTime(() => {
+      const { holdings, budget, hold, pongs } = holding({ pauseBytes: MEASURED_BYTES });
+      for (let n = 0; n < 4; n++) holdings.keep(MEASURED_BYTES);
+      for (let n = 1; n <= 4; n++) hold.pinged(String(n), n * MEASURED_BYTES);
+      holdings.passing(() => {
+        for (let n = 0; n < 4; n++) {
+          holdings.read(MEASURED_BYTES);
+          if (n < kept) holdings.keep(MEASURED_BYTES);
+        }
+      });
+      expect([pongs.length, budget.held.used]).toEqual([grants, kept * MEASURED_BYTES]);
+      holdings.close();
+    })();
+  });
+
+  it('A reader that ends the stream leaves nothing counted', () => {
+    const { holdings, budget, step } = holding();
+    holdings.keep(10);
+    holdings.passing(() => {
+      holdings.read(10);
+      step('close');
+      holdings.release();
+    });
+    expect(budget.held.used).toBe(0);
   });
 });

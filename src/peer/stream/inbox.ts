@@ -93,13 +93,16 @@ export class Inbox {
   }
 
   #drainTo(subscriber: Subscriber<unknown>): void {
-    while (!subscriber.closed) {
-      const unread = this.shift();
-      if (unread === undefined) return;
-      this.#deliveringBytes = unread.bytes;
-      subscriber.next(unread.value);
-      this.#deliveringBytes = null;
-    }
+    if (this.#unread === null) return;
+    this.stream.held.passing(() => {
+      while (!subscriber.closed) {
+        const unread = this.shift();
+        if (unread === undefined) return;
+        this.#deliveringBytes = unread.bytes;
+        subscriber.next(unread.value);
+        this.#deliveringBytes = null;
+      }
+    });
   }
 
   /** A reader has left. Drops the waiting payloads after the last reader. */

@@ -35,6 +35,8 @@ interface HeldPing {
  */
 export class AnswerHold extends Brake {
   readonly #held = new Fifo<HeldPing>();
+  /** Whether a ping has waited since streams lag. */
+  #isPinged = false;
   /** Bytes that lagging streams have read since the last answer. */
   #readBytes = 0;
   /** Bytes received before the last ping that measured data. */
@@ -57,9 +59,9 @@ export class AnswerHold extends Brake {
     return this.#heldMs + (this.#held.length > 0 ? steadyNow() - this.#heldSince : 0);
   }
 
-  /** Whether a ping waits, so that a remote that paces its bulk sends no more than what its window allows. */
-  get holds(): boolean {
-    return this.#held.length > 0;
+  /** Whether the remote slows down for a stream: it has pinged behind its bulk since streams lag, and the stream is not abandoned. */
+  slows(stream: object): boolean {
+    return this.#isPinged && !this.gaveUp(stream);
   }
 
   /** The remote pings, after so many received bytes on this connection. */
@@ -95,11 +97,13 @@ export class AnswerHold extends Brake {
   protected release(): void {
     this.#timer.unsubscribe();
     this.#readBytes = 0;
+    this.#isPinged = false;
     while (this.#held.length > 0) this.#answerFirst();
   }
 
   #hold(ping: HeldPing): void {
     if (this.#held.length === 0) this.#heldSince = this.#oldestAt = steadyNow();
+    this.#isPinged = true;
     this.#held.push(ping);
     if (this.#held.length > MAX_HELD) this.#answerFirst();
   }

@@ -18,13 +18,13 @@ export interface Keeper {
 
 /** Unread payloads leave this part of the limit to attached bytes, which every new stream needs. */
 const ATTACHED_SHARE = 1 / 16;
-/** A remote that pings behind its bulk may send so many times `maxUnreadBytes` while its pings wait: a long line holds that much. */
+/** A remote that slows down may send so many times `maxUnreadBytes`: a long line holds that much. */
 const PACED_LIMITS = 2;
-/** While its pings wait, the socket is paused at this part of its limit. A window of bulk fits in between. */
+/** For a remote that slows down, the socket is paused at this part of the limit. A window of bulk fits in between. */
 const PACED_PAUSE_SHARE = 7 / 8;
-/** Without pings, so many bytes beyond `pauseBytes` pause the socket. */
+/** For any other remote, so many bytes beyond `pauseBytes` pause the socket. */
 const UNPACED_BYTES = 2 * 1024 * 1024;
-/** Without pings, the socket is paused no later than at this part of its limit, because bytes that were read already still come. */
+/** For any other remote, the socket is paused no later than at this part of the limit, because bytes that were read already still come. */
 const PAUSE_SHARE = 3 / 4;
 
 /** Counts unread payloads per stream and per connection. Slows the remote when a stream holds too many bytes: its bulk first, then the socket. */
@@ -55,7 +55,7 @@ export class ReceiveBudget {
    * @returns the excess over a limit, or `null` if the payload was counted
    */
   keep(stream: Keeper, unread: number, bytes: number, weight: number): Excess | null {
-    const mostUnread = this.#mostUnread();
+    const mostUnread = this.#mostUnread(stream);
     if (unread > mostUnread) {
       const reason = `${unread} unread bytes are over the limit of ${mostUnread} (maxUnreadBytes)`;
       return { code: ResetCode.FLOW_CONTROL, reason };
@@ -79,7 +79,7 @@ export class ReceiveBudget {
   /** The consumer has read or dropped a payload of `bytes` and `weight`, so its stream has `unread` encoded bytes left. */
   read(stream: Keeper, unread: number, bytes: number, weight: number): void {
     this.held.release(weight);
-    if (unread < this.#pauseFrom()) this.reading.caughtUp(stream);
+    if (unread < this.#pauseFrom(stream)) this.reading.caughtUp(stream);
     if (unread < this.limits.pauseBytes) this.hold.caughtUp(stream);
     else this.hold.read(stream, bytes);
   }
@@ -102,17 +102,17 @@ export class ReceiveBudget {
     this.reading.stop();
   }
 
-  /** Unread bytes of one stream that do not reset it. */
-  #mostUnread(): number {
+  /** Unread bytes of a stream that do not reset it. */
+  #mostUnread(stream: Keeper): number {
     const { maxUnreadBytes } = this.limits;
-    return this.hold.holds ? PACED_LIMITS * maxUnreadBytes : maxUnreadBytes;
+    return this.hold.slows(stream) ? PACED_LIMITS * maxUnreadBytes : maxUnreadBytes;
   }
 
-  /** Unread bytes of one stream that pause the socket. */
-  #pauseFrom(): number {
+  /** Unread bytes of a stream that pause the socket. */
+  #pauseFrom(stream: Keeper): number {
     const { pauseBytes } = this.limits;
-    const most = this.#mostUnread();
-    const from = this.hold.holds ? most * PACED_PAUSE_SHARE : Math.min(pauseBytes + UNPACED_BYTES, most * PAUSE_SHARE);
+    const most = this.#mostUnread(stream);
+    const from = this.hold.slows(stream) ? most * PACED_PAUSE_SHARE : Math.min(pauseBytes + UNPACED_BYTES, most * PAUSE_SHARE);
     return Math.max(pauseBytes, from);
   }
 
@@ -121,7 +121,7 @@ export class ReceiveBudget {
     if (unread < this.limits.pauseBytes) return;
     this.hold.lag(stream);
     // The next payload may be as large.
-    if (unread + bytes >= this.#pauseFrom() && !this.hold.gaveUp(stream)) this.reading.lag(stream);
+    if (unread + bytes >= this.#pauseFrom(stream) && !this.hold.gaveUp(stream)) this.reading.lag(stream);
   }
 }
 

@@ -21,6 +21,8 @@ export class Holdings {
   #attached = 0;
   /** `handedOver`: the stream has received its last payload, and a consumer will still read the rest. `released`: no consumer is left. */
   #payloads: 'none' | 'unread' | 'handedOver' | 'released';
+  /** Whether waiting payloads are being passed to a reader, which may keep them. */
+  #isPassing = false;
   #hasPlace = false;
   #isRunning = false;
   #isResetting = false;
@@ -94,7 +96,17 @@ export class Holdings {
     if (this.#payloads === 'released') return;
     this.#unread -= bytes;
     this.#weight -= weight;
-    this.host.receiveBudget.read(this.stream, this.#unread, bytes, weight);
+    if (this.#isPassing) this.host.receiveBudget.held.release(weight);
+    else this.host.receiveBudget.read(this.stream, this.#unread, bytes, weight);
+  }
+
+  /** Runs `pass`, which passes waiting payloads to a reader. The reader may keep some of them, which then are not read yet. */
+  passing(pass: () => void): void {
+    const before = this.#unread;
+    this.#isPassing = true;
+    pass();
+    this.#isPassing = false;
+    if (this.#payloads !== 'released') this.host.receiveBudget.read(this.stream, this.#unread, before - this.#unread, 0);
   }
 
   /** The stream has received its last payload, and a consumer will still read the rest. */
