@@ -99,9 +99,10 @@ describe('people who type ten letters a second into a search box, behind a proxy
 });
 
 describe('take(1) on a stream with tens of thousands of frames in flight', () => {
-  const IN_FLIGHT = 50_000;
+  /** As many as the window of the sender holds. */
+  const IN_FLIGHT = 35_000;
 
-  it('`take`(1) amid 50 000 frames in flight drops the rest, and the connection lives', async () => {
+  it('`take`(1) amid 35 000 frames in flight drops the rest, and the connection lives', async () => {
     const world = new HonestWorld(time);
     const burst: StreamHandler = (payload, stream) => (payload === 'burst' ? stream.sendAll(range(IN_FLIGHT + 1)) : stream.reply(payload));
     const peer = world.dial(world.serve({ onStream: burst }), { up: { latencyMs: 500 }, down: { latencyMs: 500 } });
