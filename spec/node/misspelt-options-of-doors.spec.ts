@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { NEVER } from 'rxjs';
-import { answer, answering, channel, client, contract, request, stream, upload } from '../../src/contract.js';
+import { answer, answering, client, contract, request, stream } from '../../src/contract.js';
 import { reopenOnReconnect } from '../../src/index.js';
 import type { Peer } from '../../src/index.js';
 import { answerInspector, inspect, play, record } from '../../src/inspect.js';
@@ -53,10 +53,6 @@ describe('A misspelt option is refused by each door, because the program would r
     ],
     ['answer', (options) => answer(api, answers, options), 'arround', 'options'],
     ['answering', (options) => answering(api, answers, options), 'verfy', 'options'],
-    ['request', (schemas) => request(schemas), 'item', 'options'],
-    ['stream', (schemas) => stream(given(schemas)), 'reply', 'options'],
-    ['upload', (schemas) => upload(given(schemas)), 'inputs', 'options'],
-    ['channel', (schemas) => channel(given(schemas)), 'reply', 'options'],
     ['record', (options) => record(peer(), options), 'payload', 'options'],
     ['inspect', (options) => inspect(peer(), options), 'history', 'options'],
     ['answerInspector', (options) => answerInspector(inspect(peer()), given({ verify: () => true, ...options })), 'maxLines', 'options'],
@@ -64,9 +60,7 @@ describe('A misspelt option is refused by each door, because the program would r
     ['reopenOnReconnect', (how) => reopenOnReconnect(peer(), { open, ...how }), 'intial', 'reopenOnReconnect'],
   ])('%s', (_, act, misspelt, place) => {
     expect(() => act({ [misspelt]: 1 })).toThrow(TypeError);
-    expect(() => act({ [misspelt]: 1 })).toThrow(
-      new RegExp(`^${place}: expected one of .+, got '${misspelt}'$|^${place}: expected one of [a-z]+, got '${misspelt}'$`),
-    );
+    expect(() => act({ [misspelt]: 1 })).toThrow(new RegExp(`^${place}: expected one of .+, got '${misspelt}'$`));
   });
 
   it('A server refuses a misspelt option of its notification and of its end', async () => {

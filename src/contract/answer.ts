@@ -66,7 +66,7 @@ export interface AnswerOptions<Context = PeerContext, Name extends string = stri
 }
 
 /** Declares the options of {@link answer}. A misspelt `around` would let every call pass. */
-export const ANSWER_OPTIONS: Options<AnswerOptions<unknown>, { around: readonly Around<unknown>[]; overflow: Overflow | undefined }> = {
+const ANSWER_OPTIONS: Options<AnswerOptions<unknown>, { around: readonly Around<unknown>[]; overflow: Overflow | undefined }> = {
   around: [(name, around) => [around].flat().map((one) => checkFunction(name, one)), []],
   overflow: [(_, overflow) => checkOverflow(overflow), undefined],
 };

@@ -1,7 +1,6 @@
 import type { PeerContext } from '../peer/base/options.js';
 import type { Peer } from '../peer/peer.js';
-import { checkOptions } from '../wire/options.js';
-import { answer, ANSWER_OPTIONS } from './answer.js';
+import { answer } from './answer.js';
 import type { AnswerOptions, Answers } from './answer.js';
 import type { Contract, NamesOf } from './contract.js';
 
@@ -50,11 +49,9 @@ export interface AnsweringOptions<V extends Verify, Name extends string> extends
 export function answering<C extends Contract, V extends Verify = Verify>(
   api: C,
   answers: Answers<C, ContextOf<V>>,
-  options: AnsweringOptions<V, NamesOf<C>> = {},
+  { verify, ...options }: AnsweringOptions<V, NamesOf<C>> = {},
 ): Answering<V> {
-  checkOptions(options, { verify: true }, ANSWER_OPTIONS);
-  const { verify, ...ofAnswers } = options;
-  const answered = answer<C, ContextOf<V>>(api, answers, ofAnswers);
+  const answered = answer<C, ContextOf<V>>(api, answers, options);
   const onPeer = (peer: Peer): void => {
     peer.streams$.pipe(answered).subscribe();
   };

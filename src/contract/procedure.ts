@@ -1,4 +1,3 @@
-import { checkOptions } from '../wire/options.js';
 import type { StandardSchemaV1 } from './standard-schema.js';
 
 /** The shape of a call: how many values each side sends after the payload. */
@@ -184,16 +183,6 @@ interface Schemas {
   readonly item?: MaybeSchema;
 }
 
-/** The names that a procedure of each kind takes. A misspelt schema would check nothing. */
-const NAMES: Readonly<Record<Kind, object>> = {
-  request: { payload: true, reply: true, errors: true },
-  stream: { payload: true, item: true, errors: true },
-  upload: { payload: true, input: true, reply: true, errors: true },
-  channel: { payload: true, input: true, item: true, errors: true },
-};
-
-function declare(kind: Kind, schemas: Schemas = {}): Procedure {
-  checkOptions(schemas, NAMES[kind]);
-  const { payload, input, reply, item } = schemas;
+function declare(kind: Kind, { payload, input, reply, item }: Schemas = {}): Procedure {
   return Object.freeze({ kind, payload, input, output: reply ?? item });
 }
