@@ -17,6 +17,16 @@ function push(rig: Rig, stream: Holder): void {
   for (let n = 0; n < MANY; n++) rig.send(stream, { payload: SMALL });
 }
 
+/** A stream beside one whose values wait. */
+function besideMany() {
+  const rig = new Rig();
+  const [many, other] = [rig.open(), rig.open()];
+  pull(rig, many, SMALL);
+  turns(rig, 50);
+  rig.forget();
+  return { rig, other };
+}
+
 const bytesOf = (rig: Rig, stream: Holder): number => countOf(rig.sent, stream) * SMALL.length;
 
 describe('many small values of one source', () => {
@@ -56,11 +66,7 @@ describe('many small values of one source', () => {
   it(
     'A stream that sends now and then leaves at once while such values wait, also right ahead of a ping',
     inTime(() => {
-      const rig = new Rig();
-      const [many, other] = [rig.open(), rig.open()];
-      pull(rig, many, SMALL);
-      turns(rig, 50);
-      rig.forget();
+      const { rig, other } = besideMany();
       for (let sent = 1; sent <= 100; sent++) {
         rig.send(other, { payload: SMALL });
         turns(rig, 1);
@@ -76,11 +82,7 @@ describe('many small values of one source', () => {
     ['the last value of its stream', true, false],
   ])('Right ahead of a ping leaves %s: the stream waits then', (_what, end, waits) => {
     inTime(() => {
-      const rig = new Rig();
-      const [many, other] = [rig.open(), rig.open()];
-      pull(rig, many, SMALL);
-      turns(rig, 50);
-      rig.forget();
+      const { rig, other } = besideMany();
       expect(other.live.hasDemand).toBe(true);
       rig.send(other, { payload: HALF });
       expect(rig.news.at(-1)?.type).toBe('data');
