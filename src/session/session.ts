@@ -112,7 +112,7 @@ export class Session {
 
   /** Whether waiting notifications may follow an earlier one on this socket. */
   get takesNotifications(): boolean {
-    return !this.closing.isOver && !this.control.goaway.received;
+    return !this.closing.isOver && this.goawayCode === null;
   }
 
   /** Whether this socket accepts new streams of this side. A connection that has failed has announced its goaway. */
