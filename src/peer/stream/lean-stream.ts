@@ -8,10 +8,8 @@ import type { Metadata } from '../../wire/frame.js';
 import { checkReset } from '../../wire/check.js';
 import { ResetCode } from '../../wire/reset-code.js';
 import { ResetError } from '../../wire/stream-errors.js';
-import { observerOf } from '../../rx/guarded-observable.js';
+import { subscriberOf } from '../../rx/guarded-observable.js';
 import { labelled } from '../base/label.js';
-import { isSubscriber } from '../../rx/is-subscriber.js';
-import { LeanSubscriber } from '../../rx/lean-subscriber.js';
 import { resetPayload } from './sendable.js';
 import type { StreamCore } from './stream-core.js';
 
@@ -178,8 +176,7 @@ export class LeanStream<In = unknown> extends Observable<In> {
     error?: ((error: unknown) => void) | null,
     complete?: (() => void) | null,
   ): Subscription {
-    const observer = observerOf(observerOrNext, error, complete);
-    return super.subscribe(isSubscriber<In>(observer) ? observer : new LeanSubscriber(observer));
+    return super.subscribe(subscriberOf(observerOrNext, error, complete));
   }
 }
 
