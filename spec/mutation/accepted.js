@@ -284,7 +284,7 @@ export const ACCEPTED = [
     { code: 'this.#tokens < 1', within: 'if (this.#tokens < 1) this.#fill()', why: FASTER },
   ]),
   ...of('src/session/watch/write-progress.ts', [
-    { code: 'taken <= 0', mutant: 'taken < 0', why: 'zero taken bytes never exceed the bytes of probes' },
+    { code: 'taken > 0', mutant: 'taken >= 0', why: 'an empty socket that took nothing since the last sample holds no probe' },
   ]),
   ...of('src/session/base/reason.ts', [{ code: 'cap >= CAP_FOR_ANY_REASON', why: FASTER }]),
   ...of('src/session/watch/watchdog.ts', [

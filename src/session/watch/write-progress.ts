@@ -80,19 +80,16 @@ export class WriteProgress {
     const isEmpty = bufferedAmount === 0;
     const now = steadyNow();
     const readTime = this.reading.at(now);
-    const hadHeldBack = this.#heldBack;
-    const lookedAtReadTime = this.#lookedAtReadTime;
+    if (taken > this.#probeBytes) {
+      this.#tookAt = isEmpty ? this.#sentAt : now;
+      this.#tookAtReadTime = isEmpty ? this.#sentAtReadTime : readTime;
+      // An empty socket drained at some time since the last sample. Take the earliest, so that liveness is never overstated.
+      if (this.#heldBack) this.#drainedAtReadTime = isEmpty ? this.#lookedAtReadTime : readTime;
+    }
+    if (taken > 0) this.#probeBytes = isEmpty ? 0 : Math.max(0, this.#probeBytes - taken);
     this.#heldBack = bufferedAmount > PASSING_BYTES || (!isEmpty && now - this.#sentAt > PASSING_MS);
     this.#lookedAtReadTime = readTime;
     this.#sentBytes = sentBytes;
     this.#heldBytes = bufferedAmount;
-    if (taken <= 0) return;
-    const isMute = taken <= this.#probeBytes;
-    this.#probeBytes = isEmpty ? 0 : Math.max(0, this.#probeBytes - taken);
-    if (isMute) return;
-    this.#tookAt = isEmpty ? this.#sentAt : now;
-    this.#tookAtReadTime = isEmpty ? this.#sentAtReadTime : readTime;
-    // An empty socket drained at some time since the last sample. Take the earliest, so that liveness is never overstated.
-    if (hadHeldBack) this.#drainedAtReadTime = isEmpty ? lookedAtReadTime : readTime;
   }
 }
