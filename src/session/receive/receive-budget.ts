@@ -71,11 +71,6 @@ export class ReceiveBudget {
     return this.attached.take(bytes) ? null : tooMuch(this.attached, bytes);
   }
 
-  /** Releases the attached bytes of a stream that ends. */
-  releaseAttached(bytes: number): void {
-    this.attached.release(bytes);
-  }
-
   /** The consumer has read or dropped a payload of `bytes` and `weight`, so its stream has `unread` encoded bytes left. */
   read(stream: Keeper, unread: number, bytes: number, weight: number): void {
     this.held.release(weight);

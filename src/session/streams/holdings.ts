@@ -129,7 +129,7 @@ export class Holdings {
     if (this.#isRunning) return;
     if (this.#payloads === 'unread') this.read(this.#unread, this.#weight);
     if (this.#payloads !== 'handedOver') this.#payloads = 'released';
-    if (this.#attached > 0) this.host.receiveBudget.releaseAttached(this.#attached);
+    if (this.#attached > 0) this.host.receiveBudget.attached.release(this.#attached);
     this.#attached = 0;
   }
 
