@@ -270,10 +270,6 @@ export const ACCEPTED = [
     { code: 'left + bytes >= this.#highWater', mutant: 'true', why: NO_LOOK },
     ...['true', 'left <= this.#highWater'].map((mutant) => ({ code: 'left < this.#highWater', mutant, within: 'freed', why: NO_LOOK })),
   ]),
-  ...of('src/session/base/waiters.ts', [
-    { code: 'this.get(stream) === undefined', mutant: 'false', why: 'callers ask for a stream that waits, or ignore the result' },
-    { code: 'false', mutant: 'true', within: 'return false;', why: 'callers ask for a stream that waits, or ignore the result' },
-  ]),
   ...of('src/session/streams/stream-map.ts', [
     { code: '[]', why: 'the constructor replaces it' },
     { code: 'value !== undefined', mutant: 'true', why: 'only a shortcut: moving a free slot frees a free slot' },
@@ -314,7 +310,6 @@ export const ACCEPTED = [
   ]),
   ...of('src/session/send/pulls.ts', [
     { code: 'this.any', why: FASTER },
-    { code: 'stream !== undefined', mutant: 'true', why: NARROWING },
     {
       code: 'this.#mayPull(stream)',
       mutant: 'false',

@@ -2,12 +2,6 @@ import { LazyMap } from '../../wire/lazy.js';
 
 /** Waiting tasks by stream, in the order in which the streams came. */
 export class Waiters extends LazyMap<number, (() => void)[]> {
-  /** Returns the accepted stream that has waited longest. */
-  first(accept: (stream: number) => boolean): number | undefined {
-    for (const stream of this.keys()) if (accept(stream)) return stream;
-    return undefined;
-  }
-
   add(stream: number, task: () => void): void {
     const tasks = this.get(stream);
     if (tasks === undefined) this.set(stream, [task]);
@@ -21,11 +15,9 @@ export class Waiters extends LazyMap<number, (() => void)[]> {
     return tasks;
   }
 
-  /** Runs and removes the tasks of one stream; returns `false` if it has none. */
-  run(stream: number): boolean {
-    if (this.get(stream) === undefined) return false;
+  /** Runs and removes the tasks of one stream. */
+  run(stream: number): void {
     runAll(this.take(stream));
-    return true;
   }
 }
 

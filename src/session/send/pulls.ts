@@ -92,8 +92,13 @@ export class Pulls extends Waiters {
 
   /** Pulls the stream that has waited longest, of those whose frame may leave. Returns `false` if there is none. */
   #next(): boolean {
-    const stream = this.any ? this.first((waiting) => this.#mayPull(waiting)) : undefined;
-    return stream !== undefined && this.run(stream);
+    if (this.any)
+      for (const stream of this.keys()) {
+        if (!this.#mayPull(stream)) continue;
+        this.run(stream);
+        return true;
+      }
+    return false;
   }
 
   #mayPull(stream: number): boolean {
@@ -101,7 +106,7 @@ export class Pulls extends Waiters {
     return !host.backlog.queues.has(stream) && !host.holds(stream);
   }
 
-  #granting(ask: () => boolean): boolean {
+  #granting<T>(ask: () => T): T {
     this.#grantedAt = this.host.accepted;
     try {
       return ask();
