@@ -305,7 +305,7 @@ export const ACCEPTED = [
       why: 'a stream that is asked a moment earlier waits for its turn with a queued frame',
     },
     { code: 'this.#isDirect()', mutant: 'false', within: 'if (this.#isDirect())', why: QUEUED },
-    { code: 'this.window?.awaitAnswer', why: NO_WINDOW },
+    { code: 'this.bulk.window?.awaitAnswer', why: NO_WINDOW },
     { code: 'this.#whenFlushed.length > 0', why: 'only a shortcut: otherwise there is no task to run' },
   ]),
   ...of('src/session/send/pulls.ts', [

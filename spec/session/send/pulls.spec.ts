@@ -84,7 +84,8 @@ function frame(stream: number): OutgoingFrame {
 /** Pulls of a scheduler without a turn, which holds the bulk of one stream. */
 function pulling() {
   const backlog = new Backlog(resolveLimits());
-  const host = { backlog, accepted: 0, hasTurn: false, held: 0, holds: (stream: number) => stream === host.held, pump: () => undefined };
+  const bulk = { holds: (stream: number): boolean => stream === host.held };
+  const host = { backlog, bulk, accepted: 0, hasTurn: false, held: 0, pump: () => undefined };
   const pulls = new Pulls(host);
   backlog.pulls = pulls;
   return { pulls, backlog, host };

@@ -1,7 +1,6 @@
 import { asyncScheduler, Subscription } from 'rxjs';
 import { steadyNow } from '../../transport/steady-clock.js';
 import { Fifo } from '../../wire/fifo.js';
-import type { Frame } from '../../wire/frame.js';
 import { LazySet } from '../../wire/lazy.js';
 import type { Backlog } from './backlog.js';
 
@@ -103,15 +102,6 @@ export class BulkWindow {
   /** Returns whether a stream's last frame was bulk and its next frame has to wait. */
   holds(stream: number): boolean {
     return this.#streams.has(stream) && !this.open;
-  }
-
-  /** A frame or slice is about to leave. A ping that it needs follows it. */
-  leaving({ stream, type, more }: Frame, bytes: number, isBulk: boolean): void {
-    if (typeof stream !== 'number') return;
-    if (isBulk) this.sent(stream, bytes);
-    else this.passed(stream);
-    // A reset may leave after its stream was released.
-    if (type === 'reset' && more !== true) this.release(stream);
   }
 
   /** A slice or a whole bulk frame leaves, or many small values have left. */

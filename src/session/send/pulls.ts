@@ -1,5 +1,6 @@
 import { Waiters } from '../base/waiters.js';
 import type { Backlog } from './backlog.js';
+import type { Bulk } from './bulk.js';
 import type { Scheduler } from './scheduler.js';
 
 /** The parts of a scheduler that its pulls use. */
@@ -9,8 +10,7 @@ export interface PullHost {
   readonly accepted: number;
   /** Whether a pulled frame leaves at once, within this turn's share of the event loop. */
   readonly hasTurn: boolean;
-  /** Returns whether a stream has sent bulk, and its next frame has to wait for more answers. */
-  holds(stream: number): boolean;
+  readonly bulk: Pick<Bulk, 'holds'>;
   /** Writes queued frames while the pace allows, then pulls more. */
   pump(): void;
 }
@@ -28,8 +28,8 @@ export function pullsOf(scheduler: Scheduler): Pulls {
 
 /** Asks streams that wait until the socket takes more for their next frame. Waiting streams take turns. */
 export class Pulls extends Waiters {
-  /** The stream that was pulled last; 0 at first. */
-  pulled = 0;
+  /** The stream that was pulled last; -1, which is no stream, at first. */
+  pulled = -1;
   #isPulling = false;
   /** A pulled stream may send exactly one frame now, until the scheduler has accepted one more than this; `null` for none. */
   #grantedAt: number | null = null;
@@ -51,7 +51,7 @@ export class Pulls extends Waiters {
   /** Returns whether to pull a frame from a stream now. The frame leaves at once within this turn's share, or the stream has its turn. */
   hasDemand(stream: number): boolean {
     const { host } = this;
-    if (this.#grantedAt !== host.accepted && (!host.hasTurn || host.holds(stream))) return false;
+    if (this.#grantedAt !== host.accepted && (!host.hasTurn || host.bulk.holds(stream))) return false;
     this.pulled = stream;
     return true;
   }
@@ -103,7 +103,7 @@ export class Pulls extends Waiters {
 
   #mayPull(stream: number): boolean {
     const { host } = this;
-    return !host.backlog.queues.has(stream) && !host.holds(stream);
+    return !host.backlog.queues.has(stream) && !host.bulk.holds(stream);
   }
 
   #granting<T>(ask: () => T): T {

@@ -10,7 +10,7 @@ import type { OutgoingFrame } from '../../wire/outgoing.js';
 import type { Share } from '../base/share.js';
 import { runAll } from '../base/waiters.js';
 import { Backlog } from './backlog.js';
-import { BULK_FRAME_BYTES, BulkWindow } from './bulk-window.js';
+import { Bulk } from './bulk.js';
 import type { SendPing } from './bulk-window.js';
 import type { MessageForm } from './control-frames.js';
 import { Pace } from './pace.js';
@@ -40,13 +40,9 @@ export class Scheduler implements PullHost {
   readonly slices$: Observable<Frame>;
   /** The waiting frames and tasks. */
   readonly backlog: Backlog;
-  /** Paces bulk. Made for the first one. */
-  window: BulkWindow | null = null;
-  /** Whether the last frame that left was bulk. */
-  isBulk = false;
+  /** Holds back the bulk for which the remote has no room yet. */
+  readonly bulk: Bulk;
   accepted = 0;
-  /** The stream of the last frame that left, if more may follow; otherwise 0. */
-  #lastStream = 0;
   readonly #pace: Pace;
   #pumping = false;
   #stopped = false;
@@ -56,6 +52,7 @@ export class Scheduler implements PullHost {
   constructor(private readonly host: SchedulerHost) {
     this.backlog = new Backlog(host.limits, host.share);
     this.#pace = new Pace(host.transport, this.pump);
+    this.bulk = new Bulk(host.transit.ping, this.pump, this.backlog);
     host.share?.onRoom(() => {
       this.backlog.room?.madeElsewhere();
       this.pump();
@@ -71,7 +68,7 @@ export class Scheduler implements PullHost {
     if (this.#pipeline?.closed !== false) return;
     const stream = frame.stream ?? 0;
     this.accepted++;
-    if (this.#isDirect() && this.window?.holds(stream) !== true && frame.isSmall) this.#sendDirectly(frame, frame.roughBytes);
+    if (this.#isDirect() && !this.bulk.holds(stream) && frame.isSmall) this.#sendDirectly(frame, frame.roughBytes);
     else {
       this.backlog.add(stream, frame);
       this.pump();
@@ -110,25 +107,9 @@ export class Scheduler implements PullHost {
     return this.#isDirect() && this.#pace.hasShare && this.host.share?.mustWait() !== true;
   }
 
-  holds(stream: number): boolean {
-    return this.window?.holds(stream) === true;
-  }
-
-  /**
-   * Returns the window that waits for the answer to a ping behind the last frame, or `null` if the window paces no such frame. It paces bulk,
-   * and the small values of a source that has more of them. `bytes` have left since the ping before.
-   */
-  windowOfLast(bytes: number): BulkWindow | null {
-    if (this.isBulk) return this.window;
-    if (!this.#hasMoreValues(this.#lastStream)) return null;
-    const window = this.#pacing();
-    window.sent(this.#lastStream, bytes);
-    return window;
-  }
-
   /** A stream has left, and its owner knows its end. Runs the tasks that waited for that. */
   release(stream: number): void {
-    this.window?.release(stream);
+    this.bulk.window?.release(stream);
     this.backlog.release(stream);
     this.#checkFlushed();
   }
@@ -151,7 +132,7 @@ export class Scheduler implements PullHost {
   stop(last: OutgoingFrame | null): void {
     if (this.#stopped) return;
     this.#stopped = true;
-    this.window?.stop();
+    this.bulk.window?.stop();
     this.#whenFlushed = [];
     if (last !== null) this.#send(last, 0);
   }
@@ -204,7 +185,7 @@ export class Scheduler implements PullHost {
     // With empty queues nothing else waits for the socket, for a turn, or for an answer.
     if (!pulls.any || !this.#isFlushed() || this.#pace.waiting || this.#stopped) return;
     if (isAnyLeft) this.#pace.rest();
-    else this.window?.awaitAnswer();
+    else this.bulk.window?.awaitAnswer();
   }
 
   /** Sends one frame or slice. Returns `false` if all queued frames are bulk that has to wait. */
@@ -217,13 +198,13 @@ export class Scheduler implements PullHost {
       return true;
     }
     for (const [stream, queue] of backlog.queues) {
-      if (this.holds(stream)) continue;
+      if (this.bulk.holds(stream)) continue;
       this.#pace.wrote(this.#stepStream(stream, queue));
       if (backlog.frames > 0) backlog.pulls?.after(stream);
       return true;
     }
     if (backlog.pulls?.one() === true) return true;
-    this.window?.awaitAnswer();
+    this.bulk.window?.awaitAnswer();
     // The window may have queued a ping.
     return backlog.hasAhead;
   }
@@ -247,23 +228,10 @@ export class Scheduler implements PullHost {
     return bytes;
   }
 
-  /** Passes a frame or slice to the pipeline. Paces slices and large frames, from the first one on. */
+  /** Passes a frame or slice to the pipeline. */
   #send(slice: Frame, bytes: number): void {
-    this.isBulk = bytes >= BULK_FRAME_BYTES || slice.fragment != null;
-    this.#lastStream = slice.end === true ? 0 : (slice.stream ?? 0);
-    if (this.isBulk) this.#pacing();
-    this.window?.leaving(slice, bytes, this.isBulk);
+    this.bulk.leaving(slice, bytes);
     this.#pipeline?.next(slice);
-  }
-
-  /** Whether a stream was pulled for the last frame, or many values wait behind it. */
-  #hasMoreValues(stream: number): boolean {
-    const { pulls, queues } = this.backlog;
-    return stream !== 0 && (pulls?.pulled === stream || Number(queues.get(stream)?.bytes) >= BULK_FRAME_BYTES);
-  }
-
-  #pacing(): BulkWindow {
-    return (this.window ??= new BulkWindow(this.host.transit.ping, this.pump, this.backlog));
   }
 
   #checkFlushed(): void {

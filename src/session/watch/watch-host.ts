@@ -15,7 +15,7 @@ export interface WatchHost {
   /** How long the remote's bulk has been slowed so far. */
   readonly hold: { readonly heldMs: number };
   readonly transit: Transit;
-  readonly scheduler: Pick<Scheduler, 'backlog' | 'isBulk' | 'windowOfLast'>;
+  readonly scheduler: Pick<Scheduler, 'backlog' | 'bulk'>;
   readonly control: {
     /** Sends the ping of the keepalive. */
     probe(): void;

@@ -81,7 +81,7 @@ export class Watchdog implements KeepaliveHost {
     const now = steadyNow();
     this.#writes.sent(now);
     if (transport.holds(this.#stallFrom)) this.#watchStall();
-    if (transit.sent(typeof message === 'string' ? message.length : message.byteLength, now, scheduler.isBulk)) this.#probeArrival();
+    if (transit.sent(typeof message === 'string' ? message.length : message.byteLength, now, scheduler.bulk.isLast)) this.#probeArrival();
   }
 
   lastSignOfLifeAt(): number {
@@ -143,7 +143,7 @@ export class Watchdog implements KeepaliveHost {
    */
   #probeArrival(): void {
     const { scheduler, transit } = this.host;
-    const window = scheduler.windowOfLast(transit.unmarkedLength);
+    const window = scheduler.bulk.windowOfLast(transit.unmarkedLength);
     if (window === null) transit.ping(ignore);
     else window.probe();
   }
