@@ -8,7 +8,9 @@ import { checkOptions } from '../wire/options.js';
 import { checkBus, checkName } from './bus.js';
 import type { Bus } from './bus.js';
 import { newEpoch } from './epoch.js';
-import { isMembership, Roster } from './roster.js';
+import { isReport } from './presence-report.js';
+import type { Report } from './presence-report.js';
+import { Roster } from './roster.js';
 import type { Membership } from './roster.js';
 import { closed } from './users.js';
 
@@ -54,20 +56,6 @@ export function presence(bus: Bus, options: PresenceOptions = {}): Presence {
 
 /** A lease has so many ticks. A server renews it at every second one, so two renewals may be lost. */
 const LEASE_TICKS = 6;
-
-/** The report of a server. `version` counts the changes of its members. */
-interface Report {
-  readonly from: string;
-  readonly version: number;
-  readonly joined?: Membership;
-  readonly left?: Membership;
-  /** All members of the server. */
-  readonly all?: readonly Membership[];
-  /** Asks a server for all its members; `'*'` asks each. */
-  readonly ask?: string;
-  /** Whether the server has stopped. */
-  readonly bye?: boolean;
-}
 
 /** Another server, as this server knows it. */
 interface OtherServer {
@@ -236,13 +224,6 @@ class BusPresence implements Presence {
       log('debug', 'a report of presence was not sent', error);
     });
   }
-}
-
-/** Whether a value of the bus is a report: another program may publish there too. */
-function isReport(value: unknown): value is Report {
-  const { from, version, joined, left, all = [] } = Object(value) as { readonly [Key in keyof Report]?: unknown };
-  if (typeof from !== 'string' || typeof version !== 'number' || !Array.isArray(all)) return false;
-  return [joined, left, ...(all as unknown[])].every((membership) => membership === undefined || isMembership(membership));
 }
 
 function keyOf([room, member]: Membership): string {
