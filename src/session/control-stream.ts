@@ -1,3 +1,4 @@
+import { noop } from 'rxjs';
 import type { Sink } from '../operators/route.js';
 import { steadyNow } from '../transport/steady-clock.js';
 import type { CloseReason } from '../wire/close-reason.js';
@@ -51,7 +52,7 @@ export class ControlStream implements Sink<CompleteFrame> {
   readonly #pings = new LazyMap<string, Ping>();
   #pinged = 0;
   /** Cancels the outstanding keepalive ping, if any. */
-  #giveUpProbe = ignore;
+  #giveUpProbe = noop;
   #lost: CloseReason | null = null;
   #goaways = 0;
 
@@ -68,10 +69,10 @@ export class ControlStream implements Sink<CompleteFrame> {
    *
    * @returns a function that cancels the wait; a later pong then counts as junk
    */
-  ping(answered: (ms: number) => void, lost: (reason: CloseReason) => void = ignore, left: () => void = ignore): () => void {
+  ping(answered: (ms: number) => void, lost: (reason: CloseReason) => void = noop, left: () => void = noop): () => void {
     if (this.#lost !== null) {
       lost(this.#lost);
-      return ignore;
+      return noop;
     }
     // The nonce distinguishes pings of one connection and is no secret. A remote that guesses it can fake only its own answer.
     const nonce = (++this.#pinged).toString(36);
@@ -90,7 +91,7 @@ export class ControlStream implements Sink<CompleteFrame> {
   /** Sends a ping of the keepalive. Any sign of life answers it. */
   probe(): void {
     this.#giveUpProbe();
-    this.#giveUpProbe = this.ping(ignore);
+    this.#giveUpProbe = this.ping(noop);
   }
 
   /** The socket has ended. */
@@ -141,8 +142,4 @@ export class ControlStream implements Sink<CompleteFrame> {
     if (last === null) this.host.flood.countJunk('a goaway that says nothing new');
     else this.host.goneAway(last, frame.code ?? ResetCode.NO_ERROR, frame.reason ?? '');
   }
-}
-
-function ignore(): void {
-  // Default callback: the caller does not need this event.
 }

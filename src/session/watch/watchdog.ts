@@ -1,4 +1,5 @@
 import { steadyNow } from '../../transport/steady-clock.js';
+import { noop } from 'rxjs';
 import type { Subscription } from 'rxjs';
 import type { Message } from '../../wire/codec.js';
 import { LazyMap } from '../../wire/lazy.js';
@@ -144,7 +145,7 @@ export class Watchdog implements KeepaliveHost {
   #probeArrival(): void {
     const { scheduler, transit } = this.host;
     const window = scheduler.bulk.windowOfLast(transit.unmarkedLength);
-    if (window === null) transit.ping(ignore);
+    if (window === null) transit.ping(noop);
     else window.probe();
   }
 
@@ -193,8 +194,4 @@ export class Watchdog implements KeepaliveHost {
     };
     look();
   }
-}
-
-function ignore(): void {
-  // The pong itself counts, so this callback has nothing to do.
 }
