@@ -114,8 +114,7 @@ export class Dialer implements SocketSource, DialHost {
     if (this.#phase === 'idle' || this.#phase === 'dialing' || this.#phase === 'waiting') return this.#lostReplaced(close);
     this.#dial?.giveUp();
     const error = this.#phase === 'greeting' ? (this.#dial?.errorAfter(close) ?? null) : null;
-    const openMs = error === null ? this.#openMs() : null;
-    return this.#decide(close, { status: null, retryAfterMs: null, announced: session.goawayCode, error, openMs });
+    return this.#decide(close, { status: null, retryAfterMs: null, announced: session.goawayCode, error });
   }
 
   stop(): void {
@@ -145,7 +144,7 @@ export class Dialer implements SocketSource, DialHost {
   }
 
   failed({ close, ...facts }: FailedDial): void {
-    this.core.ended(this.#decide(close, { ...facts, announced: null, openMs: null }));
+    this.core.ended(this.#decide(close, { ...facts, announced: null }));
   }
 
   /** How long the newest session has accepted streams. */
@@ -192,9 +191,9 @@ export class Dialer implements SocketSource, DialHost {
   }
 
   /** Decides what follows the end of a socket or a failed dial. */
-  #decide(close: SocketClose, known: Omit<FailureFacts, 'offline'>): Loss {
+  #decide(close: SocketClose, known: Omit<FailureFacts, 'offline' | 'openMs'>): Loss {
     const { backoff } = this.plan;
-    const facts = { ...known, offline: this.series.isOffline };
+    const facts = { ...known, offline: this.series.isOffline, openMs: known.error === null ? this.#openMs() : null };
     const isWanted = this.#phase !== 'stopped' && backoff?.failed(close, facts) === true;
     // `shouldRetry` is user code and may have closed the peer.
     const retried = isWanted && this.#phase !== 'stopped' ? backoff : null;
