@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { from, lastValueFrom, mergeMap, of } from 'rxjs';
 import type { Observable } from 'rxjs';
-import { answer, client, contract, request, stream } from '../../src/contract.js';
+import { answer, client, contract, request, stream, upload } from '../../src/contract.js';
 import { collectLogs } from '../support/peer/logs.js';
 import { createPair } from '../support/peer/tracked.js';
 
@@ -33,6 +33,21 @@ describe('mistakes that TypeScript finds, in a program without it', () => {
       new TypeError("options: expected one of around, overflow, got 'arround'"),
     );
     expect(() => answer(one, answerOne, { around: [1] as never })).toThrow(new TypeError('options.around: expected a function, got 1'));
+  });
+});
+
+describe('calls', () => {
+  const api = contract({ square: request<number, number>(), sum: upload<void, number, number>() });
+
+  it.each<[string, unknown]>([
+    ['a symbol', Symbol('ms')],
+    ['a bigint', 5n],
+    ['a text', '5'],
+  ])('A promise of a call rejects for %s as its timeoutMs', async (_, timeoutMs) => {
+    const calls = client(createPair().dialer, api);
+    const options = { timeoutMs: timeoutMs as number };
+    for (const call of [() => calls.square.promise(1, options), () => calls.sum.promise(undefined, [1], options)])
+      await expect(call()).rejects.toThrow(TypeError);
   });
 });
 

@@ -265,7 +265,6 @@ describe('instrument', () => {
   it.each([
     ['another source', {}, {}],
     ['bad options', { peers$: throwError(() => new Error()) }, null],
-    ['a misspelt option', { peers$: NEVER }, { method: ['sum'] }],
     ['a text for methods', { peers$: NEVER }, { methods: 'sum' }],
     ['a number for methods', { peers$: NEVER }, { methods: 5 }],
   ])('An instrumentation refuses %s', (_, source, options) => {

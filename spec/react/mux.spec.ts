@@ -1,8 +1,9 @@
 /** @jest-environment jsdom */
 import { describe, expect, it, jest } from '@jest/globals';
+import { createElement } from 'react';
 import { connect } from '../../src/index.js';
 import type { Peer } from '../../src/index.js';
-import { useMux, useMuxStatus } from '../../src/react.js';
+import { MuxProvider, useMux, useMuxStatus } from '../../src/react.js';
 import { AT_ONCE, dialed } from '../../marbles/support/dialing.js';
 import { collectLogs } from '../support/peer/logs.js';
 import { rendered } from '../support/peer/rendered.js';
@@ -17,6 +18,12 @@ describe('MuxProvider', () => {
     const { dialer } = createPair();
     const page = rendered(() => String(useMux() === dialer), {}, { peer: dialer });
     expect(page.text()).toBe('true');
+  });
+
+  it('MuxProvider takes a key, and the `data-` properties that tools add to every element', () => {
+    const { dialer } = createPair();
+    const properties = { key: 'mux', peer: dialer, 'data-component': 'MuxProvider' };
+    expect(rendered(() => createElement(MuxProvider, properties, 'page'), {}).text()).toBe('page');
   });
 
   it('Unmounting the provider does not close its peer', () => {

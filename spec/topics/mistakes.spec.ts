@@ -188,11 +188,6 @@ describe('arguments', () => {
     ['users of no bus', () => usersOf(undefined as unknown as Bus), 'usersOf: expected a Bus, got undefined'],
     ['users of half a bus', () => usersOf({ on: () => undefined } as unknown as Bus), 'usersOf: expected a Bus, got an object'],
     ['a log that is none', () => catchUp({} as never, null), 'log: expected a Log, got an object'],
-    [
-      'a misspelt option',
-      () => catchUp(memoryLog(), null, { form: 'start' } as never),
-      "options: expected one of from, overflow, got 'form'",
-    ],
     ['presence on no bus', () => presence(null as unknown as Bus), 'presence: expected a Bus, got null'],
     ['options that are none', () => presence(memoryBus(), null as never), 'options: expected an object, got null'],
     ['a user without an id', () => users.add(undefined as never, acceptor), 'add: expected a text for the id of a user, got undefined'],

@@ -3,6 +3,8 @@ import type { Signal, WritableSignal } from '@angular/core';
 import type { ObservableInput } from 'rxjs';
 import type { Peer } from '../peer/peer.js';
 import { valuesEqual } from '../wire/frames-equal.js';
+import { checkOptions } from '../wire/options.js';
+import type { NamesOf } from '../wire/options.js';
 import { injectPeer, isOnServer } from './mux.js';
 import { asError, changesOf, opening } from './resource-state.js';
 import type { Change, MuxResourceStatus, ResourceState } from './resource-state.js';
@@ -26,6 +28,15 @@ export interface MuxResourceOptions<T, P> {
   /** Where the resource lives. Default: the current one. */
   readonly injector?: Injector | undefined;
 }
+
+/** Names {@link MuxResourceOptions}. */
+const OPTIONS: NamesOf<MuxResourceOptions<unknown, unknown>> = {
+  params: true,
+  stream: true,
+  defaultValue: true,
+  keepValue: true,
+  injector: true,
+};
 
 /** A stream as signals. */
 export interface MuxResource<T> {
@@ -55,7 +66,7 @@ interface Asked<P> {
  * On a server (SSR and prerender) it opens nothing, and its status is `loading`, as at first in the browser. It never keeps an
  * application from being stable. Call it where `inject` works, or pass an `injector`.
  *
- * @throws Error where no provider has a peer
+ * @throws TypeError for an unknown option; Error where no provider has a peer
  *
  * @example
  * ```ts
@@ -72,6 +83,7 @@ interface Asked<P> {
 export function muxResource<T, P = null>(options: MuxResourceOptions<T, P> & { readonly defaultValue: T }): MuxResource<T>;
 export function muxResource<T, P = null>(options: MuxResourceOptions<T, P>): MuxResource<T | undefined>;
 export function muxResource<T, P>(options: MuxResourceOptions<T, P>): MuxResource<T | undefined> {
+  checkOptions(options, OPTIONS);
   return runInInjectionContext(options.injector ?? inject(Injector), () => new StreamResource(options));
 }
 

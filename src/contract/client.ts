@@ -31,7 +31,7 @@ export type SendingOptions<Item, In> = OpenOptions<Item, In> & Pick<InputOptions
 /** Sends uploads: each subscription takes the input and sends it. */
 export interface UploadCall<Payload, In, Reply> {
   (payload: Payload, input: Input<In>, options?: SendingOptions<Reply, In>): Observable<Reply>;
-  /** Sends at once, and resolves with the reply. */
+  /** Sends at once, and resolves with the reply. Rejects as `peer.request` does, for bad options too. */
   promise(payload: Payload, input: Input<In>, options?: SendingOptions<Reply, In>): Promise<Reply>;
 }
 
@@ -106,13 +106,14 @@ function callOf(peer: Peer, name: string, { kind, output }: Procedure, validate:
       return sending;
     case 'upload':
       return Object.assign(sending, {
-        promise: (...call: Parameters<typeof unchecked>) => lastValueFrom(unchecked(...call), { defaultValue: null }).then(check),
+        // Async, so that bad options reject.
+        promise: async (...call: Parameters<typeof unchecked>) => lastValueFrom(unchecked(...call), { defaultValue: null }).then(check),
       });
     case 'request':
       return Object.assign(
         (payload: unknown, options?: OpenOptions<unknown, never>) => peer.request$(opening(name, payload), timed(options)).pipe(checked),
         {
-          promise: (payload: unknown, options?: OpenOptions<unknown, never>) =>
+          promise: async (payload: unknown, options?: OpenOptions<unknown, never>) =>
             peer.request(opening(name, payload), timed(options)).then(check),
           notify: (payload: unknown, options?: { readonly headers?: MetadataInput }) => peer.notify(opening(name, payload), options),
         },

@@ -84,11 +84,8 @@ export function isFailure<X extends Procedure, N extends keyof ErrorsOf<X> & str
   error: unknown,
 ): error is Failure<N, ErrorData<X, N>> {
   // Not `instanceof`, because a program may load two copies of this package.
-  return isRemote(error) && (error.payload as { readonly name?: unknown } | null)?.name === name;
-}
-
-function isRemote(error: unknown): error is RemoteError {
-  return (error as Partial<RemoteError> | null | undefined)?.code === 'REMOTE';
+  const { code, payload } = (error ?? {}) as { readonly code?: unknown; readonly payload?: { readonly name?: unknown } | null };
+  return code === 'REMOTE' && payload?.name === name;
 }
 
 /**

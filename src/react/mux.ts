@@ -3,6 +3,8 @@ import type { ReactElement, ReactNode } from 'react';
 import type { PeerStatus } from '../peer/base/status.js';
 import { checkPeer } from '../peer/check-peer.js';
 import type { Peer } from '../peer/peer.js';
+import { refuseUnknown } from '../wire/options.js';
+import type { NamesOf } from '../wire/options.js';
 
 /** The status where a server renders, because no peer dials there. */
 const ON_SERVER: PeerStatus = Object.freeze({ state: 'connecting', attempt: 1, last: null });
@@ -17,10 +19,13 @@ export interface MuxProviderProps {
   readonly children?: ReactNode;
 }
 
+/** Names {@link MuxProviderProps}. */
+const PROPS: NamesOf<MuxProviderProps> = { peer: true, children: true };
+
 /**
  * Passes a peer to the components below it. It never closes the peer.
  *
- * @throws TypeError for an object that is no peer
+ * @throws TypeError for an object that is no peer, and for an unknown property
  *
  * @example
  * ```tsx
@@ -29,9 +34,16 @@ export interface MuxProviderProps {
  * createRoot(root).render(<MuxProvider peer={peer}><App /></MuxProvider>);
  * ```
  */
-export function MuxProvider({ peer, children }: MuxProviderProps): ReactElement {
+export function MuxProvider(props: MuxProviderProps): ReactElement {
+  refuseUnknown('MuxProvider', withoutHyphens(props), PROPS);
+  const { peer, children } = props;
   checkPeer('MuxProvider', peer, 'status$');
   return createElement(MuxContext.Provider, { value: peer }, children);
+}
+
+/** Leaves out `data-…` properties, which tools add to every element. TypeScript accepts them on every component, too. */
+function withoutHyphens(props: object): object {
+  return Object.fromEntries(Object.entries(props).filter(([name]) => !name.includes('-')));
 }
 
 /**

@@ -1,6 +1,8 @@
 import { useState, useSyncExternalStore } from 'react';
 import type { ObservableInput } from 'rxjs';
 import type { Peer } from '../peer/peer.js';
+import { checkOptions } from '../wire/options.js';
+import type { NamesOf } from '../wire/options.js';
 import { useOptionalMux } from './mux.js';
 import { CONNECTING } from './stream-state.js';
 import type { StreamState } from './stream-state.js';
@@ -17,6 +19,9 @@ export interface UseStreamOptions {
   readonly keepValue?: boolean | undefined;
 }
 
+/** Names {@link UseStreamOptions}. */
+const OPTIONS: NamesOf<UseStreamOptions> = { peer: true, keepValue: true };
+
 /**
  * Subscribes to a stream while the component is mounted, and renders its latest value, its error and its status. Unmounting unsubscribes,
  * which stops the producer on the server.
@@ -32,8 +37,8 @@ export interface UseStreamOptions {
  * @param open returns an Observable: `peer.open$`, a call of a contract, or any other; a promise or an (async) iterable passes, too
  * @param deps what `open` uses. A function without parameters may read them from its scope, as an effect does. Default: none
  *
- * @throws TypeError for deps that are no array, or that differ each time that one render makes them. A Map, a class instance or a function
- *   needs `useMemo`.
+ * @throws TypeError for an unknown option, and for deps that are no array, or that differ each time that one render makes them. A Map, a
+ *   class instance or a function needs `useMemo`.
  *
  * @example
  * ```tsx
@@ -56,8 +61,10 @@ export function useStream<T, Args extends readonly unknown[]>(
 export function useStream<T>(
   open: (...args: readonly unknown[]) => ObservableInput<T>,
   deps: readonly unknown[] = [],
-  { peer, keepValue = false }: UseStreamOptions = {},
+  options: UseStreamOptions = {},
 ): StreamState<T> {
+  checkOptions(options, OPTIONS);
+  const { peer, keepValue = false } = options;
   const provided = useOptionalMux();
   const reopening = peer === undefined ? provided : peer;
   const [held, hold] = useState(() => new StreamStore(open, deps, reopening));

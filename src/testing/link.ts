@@ -4,8 +4,9 @@ import type { Fault, MemoryLink, Side } from './memory-link.js';
 import type { CloseReason } from '../wire/close-reason.js';
 import type { Codec, Message } from '../wire/codec.js';
 import type { Frame } from '../wire/frame.js';
-import { checkFunction, checkNumber } from '../wire/check.js';
-import type { Options } from '../wire/options.js';
+import { checkFunction, checkNumber, checkObject } from '../wire/check.js';
+import { refuseUnknown } from '../wire/options.js';
+import type { NamesOf, Options } from '../wire/options.js';
 import type { Given } from '../wire/check.js';
 
 /** One message of a link, decoded. */
@@ -25,7 +26,11 @@ export type FaultScript = (message: LinkMessage) => Fault | undefined;
 export interface Link {
   /** Emits every message when it is sent. */
   readonly messages$: Observable<LinkMessage>;
-  /** Ends the socket on both sides without a handshake; the code is 1006 unless the reason sets another. */
+  /**
+   * Ends the socket on both sides without a handshake; the code is 1006 unless the reason sets another.
+   *
+   * @throws TypeError for an unknown part of the reason
+   */
   cut(reason?: Given<CloseReason>): void;
   /** Makes one side stop reading, as a process that hangs does. */
   stall(side: Side): void;
@@ -35,11 +40,15 @@ export interface Link {
   inject(to: Side, message: Message): void;
 }
 
+/** Names the parts of a reason. */
+const REASON: NamesOf<CloseReason> = { code: true, reason: true, wasClean: true, willRetry: true };
+
 /** Wraps a memory link for a test. */
 export function linkOf(line: MemoryLink, codec: Codec): Link {
   return {
     messages$: line.carried$.pipe(map(({ from, message, nth }) => ({ from, nth, frame: codec.decode(message) }))),
-    cut(reason) {
+    cut(reason = {}) {
+      refuseUnknown('cut', checkObject('cut', reason), REASON);
       line.cut(reason);
     },
     stall(side) {

@@ -25,16 +25,6 @@ describe('Arguments of operators over peers and streams', () => {
     ['interceptReplyHeaders', () => interceptReplyHeaders(given('a')), "interceptReplyHeaders: expected a function, got 'a'"],
     ['interceptIncomingHeaders', () => interceptIncomingHeaders(given(null)), 'interceptIncomingHeaders: expected a function, got null'],
     ['respond', () => respond(given([1])), 'respond: expected a function, got an array'],
-    [
-      'a misspelt option of respond',
-      () => respond(() => of(1), given({ overlow: 'latest' })),
-      "options: expected one of overflow, got 'overlow'",
-    ],
-    [
-      'a misspelt option of spend',
-      () => withCredit(1).spend(of(1), given({ overlow: 'latest' })),
-      "spend: expected one of overflow, got 'overlow'",
-    ],
     ['the options of respond', () => respond(() => of(1), given(null)), 'options: expected an object, got null'],
     ['withCredit().grant', () => withCredit(1).grant(given(1)), 'grant.open: expected a function, got 1'],
     ['the work of withCredit().grant', () => withCredit(1).grant(() => [], given(1)), 'grant.work: expected a function, got 1'],

@@ -8,7 +8,7 @@ import { checkPeer } from '../check-peer.js';
  * stream. Unsubscribing resets the stream with CANCEL, and an error of the source resets it with that error. With `retry` each attempt
  * subscribes to the source again; values that a hot source emitted to earlier attempts are lost.
  *
- * @throws TypeError unless `peer` is a peer; when it is piped, for an unknown `overflow`
+ * @throws TypeError unless `peer` is a peer; when it is piped, for an unknown option or `overflow`
  *
  * @example
  * ```ts
