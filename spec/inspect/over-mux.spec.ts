@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { BehaviorSubject, filter, firstValueFrom, map, NEVER, of, ReplaySubject, scan, take, toArray } from 'rxjs';
+import { BehaviorSubject, concat, filter, firstValueFrom, map, NEVER, of, ReplaySubject, scan, Subject, take, toArray } from 'rxjs';
+import type { Observable } from 'rxjs';
 import { RefusedError } from '../../src/index.js';
 import type { StreamHandler } from '../../src/index.js';
 import { answerInspector, inspect, inspectorFeed, Omitted } from '../../src/inspect.js';
@@ -36,6 +37,20 @@ function view(viewer: Pair, payloads = false): ReplaySubject<InspectorBatch> {
   const batches = new ReplaySubject<InspectorBatch>(100);
   inspectorFeed(viewer.dialer)(new BehaviorSubject(payloads)).subscribe(batches);
   return batches;
+}
+
+/** A viewer of batches that the test makes. */
+function viewerOf(batches$: Observable<InspectorBatch>): Pair {
+  const inspection = { feed: () => batches$, lines: [], close: () => undefined };
+  const viewer = createPair({ acceptor: { onStream: answerInspector(inspection, { verify: () => true }) } });
+  pairs.push(viewer);
+  return viewer;
+}
+
+/** A batch of lines whose payloads have one megabyte each. */
+function megabytes(count: number): InspectorBatch {
+  const f = { type: 'data', stream: 1, payload: 'x'.repeat(1e6) };
+  return { at: 0, lines: Array.from({ length: count }, (_, t) => ({ v: 1, t, c: 1, d: '>', b: 1e6, f })), dropped: 0, peers: [] };
 }
 
 describe('an inspector over rxmux', () => {
@@ -113,5 +128,38 @@ describe('an inspector over rxmux', () => {
       dropped = next.value.dropped;
     }
     expect(viewer.acceptor.bufferedAmount).toBeLessThan(200 * text.length);
+  });
+
+  it('Many large payloads come in batches that the viewer takes', async () => {
+    const batches$ = inspectorFeed(viewerOf(concat(of(megabytes(20)), NEVER)).dialer)(NEVER);
+    const lines = await firstValueFrom(
+      batches$.pipe(
+        scan((all: InspectorBatch['lines'], batch) => [...all, ...batch.lines], []),
+        filter(({ length }) => length >= 20),
+      ),
+    );
+    expect(lines.map(({ t }) => t)).toEqual(Array.from({ length: 20 }, (_, t) => t));
+  });
+
+  it('A payload that is too large for a viewer is shown as its size', async () => {
+    const f = { type: 'data', stream: 1, payload: 'x'.repeat(2e7) };
+    const batch: InspectorBatch = { at: 0, lines: [{ v: 1, t: 0, c: 1, d: '>', b: 2e7, f }], dropped: 0, peers: [] };
+    const { lines } = await firstValueFrom(inspectorFeed(viewerOf(concat(of(batch), NEVER)).dialer)(NEVER));
+    expect(lines).toEqual([{ v: 1, t: 0, c: 1, d: '>', b: 2e7, f: { ...f, payload: new Omitted(2e7) } }]);
+  });
+
+  it('Few of the large payloads wait for a slow viewer, and the others are counted', async () => {
+    const batches$ = new Subject<InspectorBatch>();
+    const seen$ = new ReplaySubject<InspectorBatch>(100);
+    inspectorFeed(viewerOf(batches$).dialer)(NEVER).subscribe(seen$);
+    while (!batches$.observed) await new Promise(setImmediate);
+    for (let n = 0; n < 100; n++) batches$.next(megabytes(1));
+    const { shown, dropped } = await firstValueFrom(
+      seen$.pipe(
+        scan((all, batch) => ({ shown: all.shown + batch.lines.length, dropped: all.dropped + batch.dropped }), { shown: 0, dropped: 0 }),
+        filter((all) => all.shown + all.dropped === 100),
+      ),
+    );
+    expect({ shown, dropped }).toEqual({ shown: 17, dropped: 83 });
   });
 });

@@ -8,10 +8,18 @@ import { atLeast, checkFunction } from '../wire/check.js';
 import { checkOptions, readOptions } from '../wire/options.js';
 import type { Options } from '../wire/options.js';
 import { ResetCode } from '../wire/reset-code.js';
-import type { InspectorBatch, InspectorFeed } from './batch.js';
+import type { InspectorBatch, InspectorFeed, InspectorLine } from './batch.js';
 import { hiddenStreamsOf } from './hidden-streams.js';
 import type { Inspection } from './inspect.js';
-import { readLine, writeLine } from './recording.js';
+import { hasContent, readLine, withoutContent, writeLine } from './recording.js';
+
+const MIB = 1_048_576;
+/** So many bytes of shown payloads wait for a slow viewer. */
+const MAX_WAITING_BYTES = 16 * MIB;
+/** A batch has so many bytes of shown payloads, or one line. */
+const MAX_PART_BYTES = MIB;
+/** A longer line is sent without its payload. */
+const MAX_ROW_LENGTH = 2 * MIB;
 
 /** A viewer opens its stream with this payload, and sends whether it wants payloads. */
 const OPENED_WITH = 'rxmux.inspect';
@@ -25,7 +33,7 @@ interface WireBatch extends Omit<InspectorBatch, 'lines'> {
 export interface InspectorAnswerOptions {
   /** Decides for each viewer, by its peer or the headers of its stream. */
   readonly verify: (stream: Stream) => boolean | Promise<boolean>;
-  /** So many lines wait for a slow viewer; later ones are dropped, and counted. Default 5 000. */
+  /** So many lines wait for a slow viewer, and 16 MiB of shown payloads; later ones are dropped, and counted. Default 5 000. */
   readonly maxWaitingLines?: number | undefined;
 }
 
@@ -152,20 +160,37 @@ class Viewer {
   }
 }
 
-/** Cuts a batch, because a long history as one payload could be over the viewer's limit. */
+/** Cuts a batch, because a long history or large payloads as one payload could be over the viewer's limit. */
 function* partsOf({ lines, dropped, ...batch }: InspectorBatch, most: number): IterableIterator<InspectorBatch> {
-  yield { ...batch, lines: lines.slice(0, most), dropped };
-  for (let at = most; at < lines.length; at += most) yield { ...batch, lines: lines.slice(at, at + most), dropped: 0 };
+  let rest = lines;
+  do {
+    const count = Math.max(1, Math.min(most, countWithin(rest, MAX_PART_BYTES)));
+    yield { ...batch, lines: rest.slice(0, count), dropped: rest === lines ? dropped : 0 };
+    rest = rest.slice(count);
+  } while (rest.length > 0);
 }
 
 function joined(one: InspectorBatch, next: InspectorBatch, most: number): InspectorBatch {
   const lines = [...one.lines, ...next.lines];
-  const surplus = Math.max(0, lines.length - most);
-  return { ...next, lines: lines.slice(0, most), dropped: one.dropped + next.dropped + surplus };
+  const kept = lines.slice(0, Math.min(most, countWithin(lines, MAX_WAITING_BYTES)));
+  return { ...next, lines: kept, dropped: one.dropped + next.dropped + lines.length - kept.length };
+}
+
+/** How many of the first lines hold no more bytes than `most`. A payload that is left out holds none. */
+function countWithin(lines: readonly InspectorLine[], most: number): number {
+  let bytes = 0;
+  const beyond = lines.findIndex((line) => (bytes += hasContent(line) ? (line.b ?? 0) : 0) > most);
+  return beyond < 0 ? lines.length : beyond;
 }
 
 function toWire({ lines, ...batch }: InspectorBatch): WireBatch {
-  return { ...batch, rows: lines.map(writeLine) };
+  return { ...batch, rows: lines.map(rowOf) };
+}
+
+/** Writes a line. Of a very large one it writes the sizes alone. */
+function rowOf(line: InspectorLine): string {
+  const row = writeLine(line);
+  return row.length > MAX_ROW_LENGTH ? writeLine(withoutContent(line)) : row;
 }
 
 function fromWire({ rows, ...batch }: WireBatch): InspectorBatch {
