@@ -177,4 +177,20 @@ describe('the feed of an inspection', () => {
     inspection.close();
     for (const peer of [second, third, fourth]) await peer.close();
   });
+
+  it('A batch counts the connected peers that have no place', async () => {
+    const server = createServer({ onStream: (_, stream) => stream.reply(null) });
+    const inspection = inspect(server, { maxPeers: 2 });
+    const peers = Array.from({ length: 5 }, () => connect('ws://test', { socket: server.socket, keepalive: false }));
+    for (const peer of peers) await peer.request('hi');
+    const counts = async (): Promise<unknown[]> => {
+      const { peers: watched, unwatched } = await firstValueFrom(inspection.feed(NEVER));
+      return [watched.length, unwatched];
+    };
+    expect(await counts()).toEqual([2, 3]);
+    await peers[4]?.close();
+    expect(await counts()).toEqual([2, 2]);
+    inspection.close();
+    for (const peer of peers) await peer.close();
+  });
 });

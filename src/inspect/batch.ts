@@ -35,8 +35,10 @@ export interface InspectorBatch {
   readonly lines: readonly InspectorLine[];
   /** How many lines were dropped before these, because the viewer is too slow. */
   readonly dropped: number;
-  /** The peers that are connected, or connect. */
+  /** The watched peers that are connected, or connect. */
   readonly peers: readonly InspectedPeer[];
+  /** How many other peers are connected, and not watched because of `maxPeers`. Default 0. */
+  readonly unwatched?: number | undefined;
 }
 
 /**

@@ -22,7 +22,10 @@ export interface InspectOptions {
   readonly historyMs?: number | undefined;
   /** So many lines are kept at most. Default 100 000. */
   readonly historyLines?: number | undefined;
-  /** So many peers of a server are watched at once; another one is watched if it connects once a place is free. Default 50. */
+  /**
+   * So many peers of a server are watched at once; another one is watched if it connects once a place is free. Batches count the others.
+   * Default 50.
+   */
   readonly maxPeers?: number | undefined;
   /**
    * Called with each frame before a viewer or the history has it. It returns the frame to show, or `null` to leave it out. With it, slices
@@ -118,7 +121,13 @@ class PeerInspection implements Inspection {
       subscriber.add(
         timer(0, EVERY_MS).subscribe(() => {
           if (lines.length === 0 && ++quiet < QUIET_TURNS) return;
-          const batch = { at: steadyNow() - this.#began, lines, dropped: 0, peers: this.#watch.samples() };
+          const batch = {
+            at: steadyNow() - this.#began,
+            lines,
+            dropped: 0,
+            peers: this.#watch.samples(),
+            unwatched: this.#watch.unwatched,
+          };
           lines = [];
           quiet = 0;
           subscriber.next(batch);

@@ -14,6 +14,7 @@ export type See = (seen: SeenFrame, connection: WatchedConnection) => void;
 /** The peers that are watched, and their connections. */
 export class Watch {
   readonly #peers = new Map<Peer, Connections>();
+  readonly #unwatched = new Set<Peer>();
   #connections = 0;
 
   constructor(
@@ -27,15 +28,30 @@ export class Watch {
     const all = new Subscription();
     all.add(
       this.peers$.subscribe((peer) => {
-        if (this.#peers.size < this.maxPeers && !this.#peers.has(peer)) all.add(this.#watch(peer));
+        if (this.#peers.has(peer)) return;
+        if (this.#peers.size < this.maxPeers) all.add(this.#watch(peer));
+        else this.#count(peer);
       }),
     );
+    all.add(() => {
+      this.#unwatched.clear();
+    });
     return all;
   }
 
   /** The watched peers now. */
   samples(): readonly InspectedPeer[] {
     return [...this.#peers].map(([peer, connections]) => sampleOf(peer, connections.newest().c));
+  }
+
+  /** How many peers are connected, and not watched. */
+  get unwatched(): number {
+    return this.#unwatched.size;
+  }
+
+  #count(peer: Peer): void {
+    this.#unwatched.add(peer);
+    void peer.closed.then(() => this.#unwatched.delete(peer));
   }
 
   #watch(peer: Peer): Subscription {
