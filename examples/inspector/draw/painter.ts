@@ -91,7 +91,7 @@ class Part {
 
   #paintRow(row: Row, y: number, labelled: WeakMap<Row, number>): void {
     for (const lane of [...row.between(this.begin, this.edge)].reverse()) {
-      if (lane.matching === 0 && !lane.isConnection) continue;
+      if (!lane.isShown) continue;
       this.#paintLine(lane, y);
       if (!lane.isConnection) this.#paintLabel(row, lane, y, labelled);
       this.#paintMarbles(lane, y);
@@ -157,10 +157,11 @@ class Part {
     for (const [index, row] of rows.entries()) {
       const { newest } = row;
       if (newest?.isConnection !== true) continue;
-      const next = rows.findIndex((other, place) => place > index && other.c !== row.c);
+      const goaways = between(newest, this.begin, this.edge).filter(({ kind }) => kind === 'goaway');
+      if (goaways.length === 0) continue;
       const top = AXIS_HEIGHT + index * ROW_HEIGHT - scroll;
-      const height = ((next < 0 ? rows.length : next) - index) * ROW_HEIGHT;
-      for (const marble of between(newest, this.begin, this.edge)) if (marble.kind === 'goaway') this.#paintWall(marble, top, height);
+      const height = rows.filter(({ c }) => c === row.c).length * ROW_HEIGHT;
+      for (const goaway of goaways) this.#paintWall(goaway, top, height);
     }
   }
 

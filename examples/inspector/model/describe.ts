@@ -62,9 +62,15 @@ export function marbleSentence(marble: Marble): string {
   return `${marbleText(marble)}, ${side}, ${durationText(after)} after the start of ${marble.lane.title}`;
 }
 
+/** How many peers are watched, and of how many. */
+export function peersText(watched: number, unwatched: number): string {
+  return unwatched === 0 ? `${watched} peers` : `${watched} of ${watched + unwatched} peers are watched`;
+}
+
 /** The state of a lane, in a few words. */
 export function laneState(lane: Lane): string {
   if (lane.end === 'reset') return lane.code === null ? 'reset' : `reset with ${codeName(lane.code)}`;
   if (lane.end !== null) return lane.end;
+  if (lane.isDoubtful) return 'open, or its end was left out';
   return lane.halfEndedAt === Infinity ? 'open' : 'half ended';
 }

@@ -1,5 +1,6 @@
 import { filterOf } from './filter.js';
 import type { InspectedPeer, InspectorBatch } from 'rxmux/inspect';
+import type { Lane } from './lane.js';
 import { Rows } from './rows.js';
 import type { Row } from './rows.js';
 import { Timeline } from './timeline.js';
@@ -16,11 +17,15 @@ export class Diagram {
   readonly totals = new Totals();
   readonly view = new View();
   peers: readonly InspectedPeer[] = [];
+  /** How many connected peers the feed does not watch. */
+  unwatched = 0;
   /** How many lines the feed has dropped. */
   dropped = 0;
   /** Rises with each change of what is already drawn. */
   version = 0;
   #rows = new Rows(true);
+  /** The timeline replaces its lanes when it forgets some. */
+  #placed: readonly Lane[] = [];
   #offset: number | null = null;
 
   constructor(readonly timeline = new Timeline()) {}
@@ -39,7 +44,7 @@ export class Diagram {
   }
 
   /** @param local the time on the clock of the page, in ms */
-  receive({ at, lines, dropped, peers }: InspectorBatch, local: number): void {
+  receive({ at, lines, dropped, peers, unwatched = 0 }: InspectorBatch, local: number): void {
     this.#follow(at, local);
     const drawn = this.now(local);
     for (const line of lines) {
@@ -48,6 +53,8 @@ export class Diagram {
       this.totals.add(marble, marble.ofDialer);
     }
     this.dropped += dropped;
+    this.unwatched = unwatched;
+    if (dropped > 0) this.timeline.doubt();
     this.#sampled(at, peers);
     this.#place();
   }
@@ -81,7 +88,7 @@ export class Diagram {
 
   fold(folds: boolean): void {
     this.#rows = new Rows(folds);
-    for (const lane of this.timeline.lanes) this.#rows.add(lane);
+    this.#rows.add(this.timeline.lanes);
     this.version++;
   }
 
@@ -90,6 +97,7 @@ export class Diagram {
     this.totals.clear();
     this.#rows = new Rows(this.folds);
     this.dropped = 0;
+    this.unwatched = 0;
     this.version++;
   }
 
@@ -106,8 +114,9 @@ export class Diagram {
     const { lanes } = this.timeline;
     let first = lanes.length;
     while (first > 0 && lanes[first - 1]?.row === null) first--;
-    for (const lane of lanes.slice(first)) this.#rows.add(lane);
-    this.#rows.forget();
+    this.#rows.add(lanes.slice(first));
+    if (lanes !== this.#placed) this.#rows.forget();
+    this.#placed = lanes;
   }
 
   /** Keeps the least delay of all batches as the offset between the clocks. */

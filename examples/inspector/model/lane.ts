@@ -20,6 +20,9 @@ export class Lane {
   /** When the first side ended; from then on the line is thin. */
   halfEndedAt = Infinity;
   readonly bytes = { dialer: 0, acceptor: 0 };
+  /** Whether its end may be among lines that the feed dropped. */
+  isDoubtful = false;
+  #forgottenBefore = 0;
   #dialerEnded = false;
   #acceptorEnded = false;
 
@@ -40,9 +43,15 @@ export class Lane {
     return this.stream === null;
   }
 
-  /** Whether nothing of an ended stream is left. */
+  /** Whether the filter shows it. It shows each connection. */
+  get isShown(): boolean {
+    return this.matching > 0 || this.isConnection;
+  }
+
+  /** Whether nothing is left of a lane that has ended, or may have. */
   get isForgotten(): boolean {
-    return this.marbles.length === 0 && !this.isConnection && this.end !== null;
+    if (this.marbles.length > 0) return false;
+    return this.end === null ? this.isDoubtful : this.endedAt < this.#forgottenBefore;
   }
 
   add(marble: Marble): void {
@@ -63,6 +72,7 @@ export class Lane {
 
   /** Forgets the marbles before a time. Returns how many. */
   forgetBefore(t: number): number {
+    this.#forgottenBefore = t;
     const count = firstAtOrAfter(this.marbles, t);
     for (const { matches } of this.marbles.splice(0, count)) if (matches) this.matching--;
     return count;

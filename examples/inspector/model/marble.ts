@@ -1,3 +1,4 @@
+import { Omitted } from 'rxmux/inspect';
 import { sizeOf } from './content.js';
 import type { Lane } from './lane.js';
 import type { InspectorLine } from 'rxmux/inspect';
@@ -15,6 +16,8 @@ export class Marble {
   readonly ends: boolean;
   /** The length of the message in bytes; where the feed does not have it, the size of the content. */
   readonly bytes: number;
+  /** The bytes that the page keeps because payloads are shown. */
+  readonly contentBytes: number;
   /** The time between a ping and its pong, in ms. */
   roundTrip: number | null = null;
   /** Whether the filter shows the marble. */
@@ -30,7 +33,14 @@ export class Marble {
     this.kind = kindOf(f);
     this.ends = f?.['end'] === true && f['more'] !== true;
     this.bytes = b ?? sizeOf(f?.['payload']) + sizeOf(f?.['fragment']);
+    this.contentBytes = hasContent(f) ? this.bytes : 0;
   }
+}
+
+/** Whether a line has a payload or a slice of one, and not its size alone. */
+function hasContent(frame: InspectorLine['f']): boolean {
+  const content = frame?.['payload'] ?? frame?.['fragment'];
+  return content !== undefined && !(content instanceof Omitted);
 }
 
 function kindOf(frame: InspectorLine['f']): Kind {

@@ -17,15 +17,19 @@ export class Row {
     return this.lanes.at(-1);
   }
 
-  /** The lane at a time, or else the last one before it. */
+  /** The lane at a time, or else the last one before it, at best one that the filter shows. */
   laneAt(t: number): Lane | undefined {
-    for (const lane of this.between(-Infinity, t)) return lane;
-    return this.lanes[0];
+    let last: Lane | undefined;
+    for (const lane of this.between(-Infinity, t)) {
+      if (lane.isShown) return lane;
+      last ??= lane;
+    }
+    return last ?? this.lanes[0];
   }
 
   /** Whether a lane of the row is seen between two times, under the filter. */
   isSeen(begin: number, end: number): boolean {
-    for (const lane of this.between(begin, end)) if (lane.matching > 0 || lane.isConnection) return true;
+    for (const lane of this.between(begin, end)) if (lane.isShown) return true;
     return false;
   }
 
@@ -41,50 +45,88 @@ export class Row {
 
 /** Places lanes in rows. With `folds`, a stream takes the row of an ended one, at best of the same name. */
 export class Rows {
-  readonly #connections = new Map<number, { readonly own: Row; readonly streams: Row[] }>();
+  readonly #groups = new Map<number, Group>();
 
   constructor(readonly folds: boolean) {}
 
   /** Every row, from top to bottom: each connection, and below it its streams. */
   get all(): readonly Row[] {
-    return [...this.#connections.values()].flatMap(({ own, streams }) => [own, ...streams]);
+    return [...this.#groups.values()].flatMap(({ own, streams }) => [own, ...streams]);
   }
 
-  add(lane: Lane): void {
-    const { own, streams } = this.#of(lane.c);
-    const row = lane.isConnection ? own : ((this.folds ? freeRow(streams, lane) : undefined) ?? addedTo(streams, lane.c));
-    row.lanes.push(lane);
-    lane.row = row;
+  /** Places new lanes, in the order of their first marbles. */
+  add(lanes: readonly Lane[]): void {
+    if (this.folds) for (const c of new Set(lanes.map((lane) => lane.c))) this.#groupOf(c).listEnded();
+    for (const lane of lanes) {
+      const group = this.#groupOf(lane.c);
+      const row = lane.isConnection ? group.own : this.folds ? group.rowFor(lane) : group.added();
+      row.lanes.push(lane);
+      lane.row = row;
+    }
   }
 
   /** Removes forgotten lanes, and the rows that they leave empty. */
   forget(): void {
-    for (const { streams } of this.#connections.values()) {
-      for (const { lanes } of streams) retain(lanes, ({ isForgotten }) => !isForgotten);
+    for (const [c, { own, streams }] of this.#groups) {
+      for (const { lanes } of [own, ...streams]) retain(lanes, ({ isForgotten }) => !isForgotten);
       retain(streams, ({ lanes }) => lanes.length > 0);
+      if (own.lanes.length + streams.length === 0) this.#groups.delete(c);
     }
   }
 
-  #of(c: number): { readonly own: Row; readonly streams: Row[] } {
-    let connection = this.#connections.get(c);
-    if (connection === undefined) this.#connections.set(c, (connection = { own: new Row(c), streams: [] }));
-    return connection;
+  #groupOf(c: number): Group {
+    let group = this.#groups.get(c);
+    if (group === undefined) this.#groups.set(c, (group = new Group(c)));
+    return group;
   }
 }
 
-function freeRow(rows: readonly Row[], { name, openedAt }: Lane): Row | undefined {
-  const pause = rows.length > MANY_ROWS ? 0 : PAUSE_MS;
-  const free = rows.filter(({ newest }) => newest !== undefined && newest.endedAt + pause <= openedAt);
-  return free.find(({ newest }) => newest?.name === name) ?? (rows.length < FEW_ROWS ? undefined : free[0]);
+/** The row of a connection, and the rows of its streams. */
+class Group {
+  readonly own: Row;
+  readonly streams: Row[] = [];
+  /** The rows whose newest stream has ended, from top to bottom. Each new stream looks at these alone. */
+  #ended: Row[] = [];
+
+  constructor(private readonly c: number) {
+    this.own = new Row(c);
+  }
+
+  listEnded(): void {
+    this.#ended = this.streams.filter(hasEnded);
+  }
+
+  /** Returns a row that is free, or a new one. */
+  rowFor(lane: Lane): Row {
+    const free = this.#freeFor(lane);
+    const row = free ?? this.added();
+    if (lane.end === null && free !== undefined) this.#ended.splice(this.#ended.indexOf(free), 1);
+    if (lane.end !== null && free === undefined) this.#ended.push(row);
+    return row;
+  }
+
+  added(): Row {
+    const row = new Row(this.c);
+    this.streams.push(row);
+    return row;
+  }
+
+  #freeFor({ name, openedAt }: Lane): Row | undefined {
+    const { length } = this.streams;
+    const latest = openedAt - (length > MANY_ROWS ? 0 : PAUSE_MS);
+    const isFree = ({ newest }: Row): boolean => newest !== undefined && newest.endedAt <= latest;
+    const named = this.#ended.find((row) => row.newest?.name === name && isFree(row));
+    return named ?? (length < FEW_ROWS ? undefined : this.#ended.find(isFree));
+  }
 }
 
-function addedTo(rows: Row[], c: number): Row {
-  const row = new Row(c);
-  rows.push(row);
-  return row;
+function hasEnded({ newest }: Row): boolean {
+  return newest !== undefined && newest.end !== null;
 }
 
+/** Removes items from an array, which may be too long to be spread into arguments. */
 function retain<T>(items: T[], isKept: (item: T) => boolean): void {
-  if (items.every(isKept)) return;
-  items.splice(0, items.length, ...items.filter(isKept));
+  let kept = 0;
+  for (const item of items) if (isKept(item)) items[kept++] = item;
+  items.length = kept;
 }

@@ -8,11 +8,15 @@ import type { InspectorLine } from 'rxmux/inspect';
 export interface Bounds {
   readonly ageMs: number;
   readonly marbles: number;
+  /** Bytes of frames whose payloads are shown. */
+  readonly contentBytes: number;
 }
 
-export const BOUNDS: Bounds = { ageMs: 600_000, marbles: 200_000 };
+export const BOUNDS: Bounds = { ageMs: 600_000, marbles: 200_000, contentBytes: 64_000_000 };
 /** It forgets in steps, because each step looks at every lane. */
 const FORGETS_EVERY_MS = 1_000;
+/** A step is due once there is so much more than the bounds allow. */
+const SURPLUS = 1.1;
 
 /** The lanes of every connection, built up line by line. */
 export class Timeline {
@@ -20,9 +24,11 @@ export class Timeline {
   lanes: Lane[] = [];
   /** The time of the newest line. */
   newest = 0;
-  count = 0;
   /** How many lines were forgotten because there are too many. */
   forgotten = 0;
+  /** The marbles in the order of their lines. */
+  #marbles: Marble[] = [];
+  #contentBytes = 0;
   #filter: Filter = everything;
   #known = new Map<string, Lane>();
   readonly #pings = new Map<string, Marble>();
@@ -36,6 +42,11 @@ export class Timeline {
     return Math.max(this.#keptFrom, this.newest - this.bounds.ageMs);
   }
 
+  /** How many marbles it keeps. */
+  get count(): number {
+    return this.#marbles.length;
+  }
+
   /** Adds a line. Returns its marble. */
   add(line: InspectorLine): Marble {
     const lane = this.#laneOf(line);
@@ -44,10 +55,16 @@ export class Timeline {
     lane.add(marble);
     if (lane.isConnection) this.#pair(marble);
     this.#judge(marble);
-    this.count++;
+    this.#marbles.push(marble);
+    this.#contentBytes += marble.contentBytes;
     this.newest = Math.max(this.newest, line.t);
-    if (this.newest >= this.#forgetAt || this.count > this.bounds.marbles * 1.1) this.#forget();
+    if (this.newest >= this.#forgetAt || this.#isOver(SURPLUS)) this.#forget();
     return marble;
+  }
+
+  /** Notes that the feed dropped lines: the end of each open stream may be among them. */
+  doubt(): void {
+    for (const lane of this.lanes) if (lane.end === null && !lane.isConnection) lane.isDoubtful = true;
   }
 
   /** Ends the lanes of a connection. */
@@ -73,7 +90,8 @@ export class Timeline {
     this.#known.clear();
     this.#pings.clear();
     this.newest = 0;
-    this.count = 0;
+    this.#marbles = [];
+    this.#contentBytes = 0;
     this.forgotten = 0;
     this.#keptFrom = 0;
     this.#forgetAt = FORGETS_EVERY_MS;
@@ -112,22 +130,35 @@ export class Timeline {
     ping.roundTrip = marble.roundTrip;
   }
 
+  #isOver(factor: number): boolean {
+    return this.count > this.bounds.marbles * factor || this.#contentBytes > this.bounds.contentBytes * factor;
+  }
+
   /** Forgets what is too old, and then what is too much. */
   #forget(): void {
     this.#forgetAt = this.newest + FORGETS_EVERY_MS;
     this.#forgetBefore(this.oldest);
-    const surplus = this.count - this.bounds.marbles;
-    if (surplus <= 0) return;
-    const times = this.lanes.flatMap(({ marbles }) => marbles.map(({ t }) => t)).sort((a, b) => a - b);
-    this.#keptFrom = times[surplus] ?? this.newest;
+    if (!this.#isOver(1)) return;
+    this.#keptFrom = this.#marbles[this.#surplus()]?.t ?? this.newest;
     this.forgotten += this.#forgetBefore(this.#keptFrom);
+  }
+
+  /** How many of the oldest marbles are beyond the bounds. */
+  #surplus(): number {
+    const { marbles, contentBytes } = this.bounds;
+    let surplus = 0;
+    let bytes = this.#contentBytes;
+    while (surplus < this.count - 1 && (this.count - surplus > marbles || bytes > contentBytes))
+      bytes -= this.#marbles[surplus++]?.contentBytes ?? 0;
+    return surplus;
   }
 
   #forgetBefore(t: number): number {
     let forgotten = 0;
     for (const lane of this.lanes) forgotten += lane.forgetBefore(t);
     if (forgotten === 0) return 0;
-    this.count -= forgotten;
+    this.#marbles = this.#marbles.filter((marble) => marble.t >= t);
+    this.#contentBytes = this.#marbles.reduce((sum, { contentBytes }) => sum + contentBytes, 0);
     this.lanes = this.lanes.filter((lane) => !lane.isForgotten);
     for (const [key, lane] of this.#known) if (lane.isForgotten) this.#known.delete(key);
     for (const [key, ping] of this.#pings) if (ping.t < t) this.#pings.delete(key);

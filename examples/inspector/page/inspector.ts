@@ -11,9 +11,9 @@ import type { Lane } from '../model/lane.js';
 import type { Marble } from '../model/marble.js';
 import type { Row } from '../model/rows.js';
 
-/** The components are rendered this often, in ms; only the canvas moves with each frame of the screen. */
+/** The rows are chosen and the components rendered this often, in ms; only the canvas moves with each frame of the screen. */
 const RENDER_MS = 125;
-/** Rows come at once, and leave this seldom, because the canvas is drawn anew. */
+/** Rows leave this seldom, because the canvas is drawn anew. */
 const FOLDS_EVERY_MS = 2_000;
 
 /** The state of the page: the diagram, what is selected, and the loop that draws. */
@@ -97,6 +97,9 @@ export class Inspector {
       },
       error: (error: unknown) => {
         this.failure = error instanceof Error ? error.message : String(error);
+      },
+      complete: () => {
+        this.failure = 'the server watches no longer';
       },
     });
   }
@@ -228,23 +231,27 @@ export class Inspector {
     if (scene === null) return;
     const now = performance.now();
     const { end } = this;
-    this.#place(end, now);
+    const isDue = now - this.#renderedAt >= RENDER_MS;
+    if (isDue) this.#place(end, now);
     this.#theme ??= themeOf(scene.element);
     const { view, version } = this.diagram;
     scene.draw({ rows: this.#rows, end, span: view.span, scroll: this.scroll, version, theme: this.#theme, isAbove: this.isAbove });
     this.onFrame();
-    if (now - this.#renderedAt < RENDER_MS) return;
+    if (!isDue) return;
     this.#renderedAt = now;
     for (const listener of this.#listeners) listener();
   }
 
-  /** Chooses the rows. A new row is there at once; a row without anything to show leaves after a while. */
+  /** Chooses the rows. A new row is there soon; a row without anything to show leaves after a while. */
   #place(end: number, now: number): void {
     const seen = this.diagram.seenRows(end - this.diagram.view.span, end);
     const isFolding = now - this.#foldedAt > FOLDS_EVERY_MS;
     if (isFolding) this.#foldedAt = now;
-    const isNew = seen.some((row) => !this.#rows.includes(row));
-    const isLess = isFolding && seen.length !== this.#rows.length;
-    if (isNew || isLess) this.#rows = isFolding ? seen : this.diagram.rows.filter((row) => seen.includes(row) || this.#rows.includes(row));
+    const shown = new Set(this.#rows);
+    const isNew = seen.some((row) => !shown.has(row));
+    const isLess = isFolding && seen.length !== shown.size;
+    if (!isNew && !isLess) return;
+    for (const row of seen) shown.add(row);
+    this.#rows = isFolding ? seen : this.diagram.rows.filter((row) => shown.has(row));
   }
 }

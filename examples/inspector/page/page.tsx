@@ -1,5 +1,5 @@
 import { useEffect, useReducer, useState } from 'preact/hooks';
-import { durationText, marbleSentence } from '../model/describe.js';
+import { durationText, marbleSentence, peersText } from '../model/describe.js';
 import { Details } from './details.js';
 import { Help } from './help.js';
 import type { Inspector } from './inspector.js';
@@ -126,12 +126,12 @@ function Status({ inspector }: { readonly inspector: Inspector }) {
 
 function statusOf({ diagram, failure, isLive }: Inspector): { readonly state: string; readonly words: string } {
   if (failure !== '') return { state: 'failed', words: failure };
-  const { peers, dropped, timeline } = diagram;
+  const { peers, unwatched, dropped, timeline } = diagram;
   const lost = dropped + timeline.forgotten > 0 ? [`${dropped + timeline.forgotten} frames left out`] : [];
   const [peer] = peers;
   if (isLive && !diagram.isFed) return { state: '', words: 'waiting for the server' };
+  if (peers.length > 1 || unwatched > 0) return { state: 'open', words: [peersText(peers.length, unwatched), ...lost].join(' · ') };
   if (peer === undefined) return { state: '', words: [isLive ? 'no peer is connected' : 'a recording', ...lost].join(' · ') };
-  if (peers.length > 1) return { state: 'open', words: [`${peers.length} peers`, ...lost].join(' · ') };
   const parts = [
     peer.state,
     ...(peer.reconnects > 0 ? [`${peer.reconnects} reconnects`] : []),

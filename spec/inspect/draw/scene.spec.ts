@@ -11,7 +11,7 @@ const WIDTH = 1_000;
 /** A picture of one second, in which a px is a ms. */
 function pictureOf(lines: readonly InspectorLine[], changes: Partial<Picture> = {}): Picture {
   const rows = new Rows(true);
-  for (const lane of timelineOf(...lines).lanes) rows.add(lane);
+  rows.add(timelineOf(...lines).lanes);
   return { rows: rows.all, end: 1_000, span: 1_000, scroll: 0, version: 1, theme: THEME, isAbove: ({ ofDialer }) => ofDialer, ...changes };
 }
 

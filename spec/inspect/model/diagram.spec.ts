@@ -46,7 +46,7 @@ describe('the diagram', () => {
   });
 
   it('A file that is too long begins with the first marble that is kept', () => {
-    const diagram = new Diagram(new Timeline({ ageMs: 1_000, marbles: 10 }));
+    const diagram = new Diagram(new Timeline({ ageMs: 1_000, marbles: 10, contentBytes: 1e6 }));
     diagram.load([line(0, '>', { type: 'open', stream: 1 }), line(9_000, '>', { type: 'open', stream: 3 })]);
     expect(diagram.view.endAt(0) - diagram.view.span).toBe(8_000);
   });

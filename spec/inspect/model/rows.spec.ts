@@ -1,11 +1,11 @@
-import { describe, expect, it } from '@jest/globals';
-import { Rows } from '../../../examples/inspector/model/rows.js';
+import { describe, expect, it, jest } from '@jest/globals';
+import { Row, Rows } from '../../../examples/inspector/model/rows.js';
 import { line, request, timelineOf } from './lines.js';
 import type { InspectorLine } from '../../../src/inspect.js';
 
 function rowsOf(folds: boolean, ...lines: readonly InspectorLine[]): Rows {
   const rows = new Rows(folds);
-  for (const lane of timelineOf(...lines).lanes) rows.add(lane);
+  rows.add(timelineOf(...lines).lanes);
   return rows;
 }
 
@@ -52,10 +52,45 @@ describe('rows', () => {
     expect(row?.isSeen(150, 160)).toBe(false);
   });
 
+  it('A row that several names share has the name of a lane that the filter shows', () => {
+    const [, row] = rowsOf(true, ...request(0, 1, 10, { n: 'a' })).all;
+    const [, other] = rowsOf(true, ...request(1_000, 3, 1_010, { n: 'b' })).all;
+    row?.lanes.push(...(other?.lanes ?? []));
+    expect(row?.laneAt(2_000)?.name).toBe('b');
+    for (const lane of other?.lanes ?? []) lane.matching = 0;
+    expect(row?.laneAt(2_000)?.name).toBe('a');
+  });
+
   it('Rows drop forgotten lanes, and the rows that become empty', () => {
     const rows = rowsOf(true, ...THREE);
     for (const { lanes } of rows.all) for (const lane of lanes) if (lane.openedAt < 100) lane.forgetBefore(100);
     rows.forget();
     expect(titles(rows)).toEqual([['connection 1'], ['#5 b']]);
+  });
+
+  it('Rows drop a lost connection once it is forgotten', () => {
+    const timeline = timelineOf(...request(0, 1, 10));
+    const rows = new Rows(true);
+    rows.add(timeline.lanes);
+    timeline.lost(1, 20);
+    for (const lane of timeline.lanes) lane.forgetBefore(100);
+    rows.forget();
+    expect(titles(rows)).toEqual([]);
+  });
+
+  it('New streams look once at the rows of open streams, however many come at once', () => {
+    const newest = jest.spyOn(Row.prototype, 'newest', 'get');
+    const looksAt = (openRows: number): number => {
+      const open = Array.from({ length: openRows }, (_, n) => line(n, '>', { type: 'open', stream: 2 * n + 1 }));
+      const timeline = timelineOf(...open);
+      const rows = new Rows(true);
+      rows.add(timeline.lanes);
+      const later = Array.from({ length: 50 }, (_, n) => timeline.add(line(5_000, '>', { type: 'open', stream: 10_001 + 2 * n })).lane);
+      newest.mockClear();
+      rows.add(later);
+      return newest.mock.calls.length;
+    };
+    expect(looksAt(1_000) - looksAt(100)).toBe(900);
+    newest.mockRestore();
   });
 });

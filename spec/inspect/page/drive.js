@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
+import { watchesACrowd } from './crowd.js';
 import { watchesServers } from './served.js';
 
 const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
@@ -30,6 +31,7 @@ try {
   await drivesTheSample();
   await showsARecording();
   await watchesServers((url) => opened(url), check);
+  await watchesACrowd((url) => opened(url), check);
   await printsFrames();
   if (process.argv.includes('--screenshot')) for (const scheme of ['light', 'dark']) await takePicture(scheme);
 } finally {
