@@ -29,6 +29,7 @@ const browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS })
 
 try {
   await drivesTheSample();
+  await fitsAPhone();
   await showsARecording();
   await watchesServers((url) => opened(url), check);
   await watchesACrowd((url) => opened(url), check);
@@ -71,7 +72,8 @@ async function drivesTheSample() {
   await press('ArrowLeft');
   await page.locator('#announced', { hasText: /prices/ }).waitFor({ state: 'attached' });
   const first = await announced();
-  await press('ArrowLeft');
+  // On a busy machine, timers bunch, and neighbours may have the same words.
+  for (let n = 0; n < 4; n++) await press('ArrowLeft');
   await changed(page, announced, first);
   check('the arrow keys move from marble to marble, and a screen reader hears each', true);
   await press('ArrowDown');
@@ -136,6 +138,18 @@ async function drivesTheSample() {
   await press('?');
   await page.getByRole('dialog').waitFor();
   check('the question mark shows the keys', true);
+  await page.context().close();
+}
+
+async function fitsAPhone() {
+  const width = 360;
+  const page = await opened('#sample', { viewport: { width, height: 780 } });
+  await page.locator('.names li b', { hasText: 'prices' }).click();
+  await page.locator('aside tbody tr').first().waitFor();
+  for (const shown of ['.canvas', 'aside', 'header button >> nth=-1']) {
+    const box = await page.locator(shown).boundingBox();
+    check(`on a phone ${shown} is on the screen`, box.width > 20 && box.x + box.width <= width);
+  }
   await page.context().close();
 }
 
