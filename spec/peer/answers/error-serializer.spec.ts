@@ -145,6 +145,20 @@ describe('Error serializer', () => {
     ]);
   });
 
+  it.each<[string, Error, string, string]>([
+    [
+      'the code of a system error, and no address that failed',
+      Object.assign(new AggregateError([new Error('connect ECONNREFUSED 10.0.0.5:5432')]), { code: 'ECONNREFUSED' }),
+      'AggregateError',
+      'ECONNREFUSED',
+    ],
+    ['the name of an error', new RangeError(), 'RangeError', 'RangeError'],
+    ['the name of an error whose code is a number', new DOMException('', 'AbortError'), 'AbortError', 'AbortError'],
+  ])('Without a message the reset has %s as the reason', async (_what, thrown, name, message) => {
+    const { sent } = await answered(throwing(thrown), {});
+    expect(sent).toEqual([{ type: 'reset', stream: 1, code: 16, payload: { name, message }, reason: message }]);
+  });
+
   it('The reset for an error of another realm has its message as the reason', async () => {
     const { sent } = await answered(throwing(runInNewContext(`new TypeError('why')`)), {});
     expect(sent).toEqual([{ type: 'reset', stream: 1, code: 16, payload: { name: 'TypeError', message: 'why' }, reason: 'why' }]);

@@ -1,8 +1,13 @@
 import { isError } from '../../wire/cross-realm.js';
 import type { ErrorSerializer } from './hooks.js';
 
+/** An error of a system has a text as its code; a DOMException has a number. */
+interface CodedError extends Error {
+  readonly code?: unknown;
+}
+
 /**
- * The default error serializer: returns the error's name and message.
+ * The default error serializer: returns the error's name and message. Without a message it returns the error's code, or its name again.
  *
  * @example
  * ```ts
@@ -15,10 +20,12 @@ export const defaultErrorSerializer: ErrorSerializer = (error) => ({
   message: messageOf(error),
 });
 
-/** The message of any thrown value. Never throws. */
+/** The message of any thrown value; the code or the name of an error without one. Errors inside it may hold secrets. Never throws. */
 export function messageOf(error: unknown): string {
   try {
-    return isError(error) ? String(error.message) : String(error);
+    if (!isError(error)) return String(error);
+    const { code }: CodedError = error;
+    return String(error.message || (typeof code === 'string' ? code : error.name));
   } catch {
     return 'unknown error';
   }
