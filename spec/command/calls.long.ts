@@ -1,8 +1,10 @@
-import { execFileSync } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { serve } from '../../src/node.js';
 import { BuiltCommand } from './command.js';
 
 /** The part of a line of \`rxmux bench --json\` that the tests read. */
@@ -94,6 +96,14 @@ describe('rxmux stream, push and upload', () => {
   it('`rxmux upload` sends a file in pieces', async () => {
     const sent = await command.run(['upload', '--json', '--payload', '["check.sink"]', url, join(files, 'large.bin')]);
     expect(sent).toEqual({ status: 0, out: '{"payload":4}\n', err: '' });
+  });
+
+  it('In a terminal, each answer to `rxmux upload` has a line of its own', async () => {
+    await using echo = serve({ port: 0, onStream: (_, stream) => stream.sendAll(stream) });
+    const { port } = await echo.listening;
+    const args = [process.execPath, command.path, 'upload', `ws://127.0.0.1:${port}`, join(files, 'query.json')];
+    const { stdout } = await promisify(execFile)('script', ['--quiet', '--return', '--command', args.join(' '), '/dev/null']);
+    expect(stdout.split('\r\n')).toEqual(['\r100 % of 20 bytes', 'WyJjaGVjay5lY2hvIixbMSwyXV0=', '']);
   });
 });
 

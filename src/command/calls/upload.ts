@@ -36,8 +36,9 @@ export async function run(args: readonly string[]): Promise<ExitStatus> {
   const size = await sizeOf(path);
   return withPeer(settings, async (peer) => {
     const stream = peer.open(payload);
-    const pieces = piecesOf(path, size, settings);
-    await Promise.all([stream.sendAll(pieces).catch(onlyOfTheFile), printAnswers(stream, settings)]);
+    const progress = new ProgressLine(size, !settings.json && process.stderr.isTTY);
+    const pieces = piecesOf(path, settings, progress);
+    await Promise.all([stream.sendAll(pieces).catch(onlyOfTheFile), printAnswers(stream, settings, progress)]);
   });
 }
 
@@ -56,22 +57,46 @@ function onlyOfTheFile(error: unknown): void {
   if (isSystemError(error)) throw error;
 }
 
-async function printAnswers(stream: Stream, settings: CallSettings): Promise<void> {
-  for await (const answer of stream) printPayload(answer, settings);
+async function printAnswers(stream: Stream, settings: CallSettings, progress: ProgressLine): Promise<void> {
+  for await (const answer of stream) {
+    progress.endLine();
+    printPayload(answer, settings);
+  }
 }
 
-async function* piecesOf(path: string, size: number | null, { codec, json }: CallSettings): AsyncIterable<Buffer | string> {
+async function* piecesOf(path: string, { codec }: CallSettings, progress: ProgressLine): AsyncIterable<Buffer | string> {
   const pieces: AsyncIterable<Buffer> = path === '-' ? process.stdin : createReadStream(path, { highWaterMark: PIECE_BYTES });
-  const showsProgress = !json && process.stderr.isTTY;
-  let sent = 0;
   for await (const piece of pieces) {
-    sent += piece.byteLength;
-    if (showsProgress) process.stderr.write(`\r${progressOf(sent, size)}`);
+    progress.sent(piece.byteLength);
     yield codec === 'msgpack' ? piece : piece.toString('base64');
   }
-  if (showsProgress && sent > 0) process.stderr.write('\n');
+  progress.endLine();
 }
 
-function progressOf(sent: number, size: number | null): string {
-  return size === null ? `${sent} bytes` : `${Math.floor((100 * sent) / Math.max(size, sent))} % of ${size} bytes`;
+/** Shows in a terminal how much has been sent. Each time it writes over its line, until another line has to follow. */
+class ProgressLine {
+  #bytes = 0;
+  #isBegun = false;
+
+  constructor(
+    private readonly size: number | null,
+    private readonly isShown: boolean,
+  ) {}
+
+  sent(bytes: number): void {
+    this.#bytes += bytes;
+    if (!this.isShown) return;
+    this.#isBegun = true;
+    process.stderr.write(`\r${this.#text()}`);
+  }
+
+  endLine(): void {
+    if (this.#isBegun) process.stderr.write('\n');
+    this.#isBegun = false;
+  }
+
+  #text(): string {
+    const { size } = this;
+    return size === null ? `${this.#bytes} bytes` : `${Math.floor((100 * this.#bytes) / Math.max(size, this.#bytes))} % of ${size} bytes`;
+  }
 }
