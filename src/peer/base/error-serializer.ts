@@ -23,10 +23,12 @@ export const defaultErrorSerializer: ErrorSerializer = (error) => ({
 /** The message of any thrown value; the code or the name of an error without one. Errors inside it may hold secrets. Never throws. */
 export function messageOf(error: unknown): string {
   try {
-    if (!isError(error)) return String(error);
-    const { code }: CodedError = error;
-    return String(error.message || (typeof code === 'string' ? code : error.name));
+    return String(isError(error) ? error.message || codeOrName(error) : error);
   } catch {
     return 'unknown error';
   }
+}
+
+function codeOrName({ code, name }: CodedError): string {
+  return typeof code === 'string' ? code : name;
 }
