@@ -1,11 +1,11 @@
 // `npm run bench:pacing` decides whether the window of bulk costs less than 3 % of the rate on loopback. It compares this build with one
 // without a window. Both builds run by turns in one pair of processes. Two processes may differ for good, so there are several pairs.
-import { fork, spawnSync } from 'node:child_process';
+import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
-import { pathToFileURL } from 'node:url';
+import { builtIn, inOrder, load, median, root } from './builds.js';
 
 const MIB = 1024 * 1024;
 const MOST_COST = 0.03;
@@ -26,7 +26,6 @@ const WAYS = {
   [`${ITEMS} items of ${ITEM_BYTES} bytes`]: { transfer: manyItems, blocks: ITEMS_BLOCKS },
 };
 
-const root = join(import.meta.dirname, '..');
 const [role, ...args] = process.argv.slice(2);
 
 if (role === 'server') await serveBoth(args);
@@ -34,10 +33,9 @@ else if (role === 'client') await measure(JSON.parse(args[0]));
 else await compare();
 
 async function compare() {
-  const builds = ['dist/paced', 'dist/unpaced'].map((name) => join(root, name));
-  const [paced, unpaced] = builds;
-  const { status } = spawnSync(process.execPath, [join(root, 'scripts/modules.js'), paced], { stdio: 'inherit' });
-  if (status !== 0) process.exit(1);
+  const paced = builtIn('dist/paced');
+  const unpaced = join(root, 'dist/unpaced');
+  const builds = [paced, unpaced];
   cpSync(paced, unpaced, { recursive: true });
   openWindow(unpaced);
   try {
@@ -83,7 +81,7 @@ async function serveBoth(builds) {
   process.on('disconnect', () => process.exit());
   const ports = [];
   for (const built of builds) {
-    const { serve } = await load(built);
+    const { serve } = await load(built, 'node');
     const payload = 'x'.repeat(TRANSFER_BYTES);
     const onStream = (asked, stream) => (asked === 'payload' ? stream.reply(payload) : stream.sendAll(items()));
     ports.push((await serve({ host: '127.0.0.1', port: 0, limits: LIMITS, onStream }).listening).port);
@@ -100,7 +98,7 @@ async function measure(dials) {
   process.on('disconnect', () => process.exit());
   const peers = [];
   for (const { built, side, port } of dials) {
-    const { connect } = await load(built);
+    const { connect } = await load(built, 'node');
     peers[side] = connect(`ws://127.0.0.1:${port}`, { limits: LIMITS });
     await peers[side].opened;
   }
@@ -149,17 +147,4 @@ function summary(pairs) {
     `${median(sorted).toFixed(3)} of the time without a window, from ${low.toFixed(3)} to ${high.toFixed(3)} (95 % of ${length} blocks).`,
     `The window ${verdict} ${MOST_COST * 100} %. Medians of the pairs of processes: ${medians}`,
   ].join(' ');
-}
-
-function inOrder(values) {
-  return [...values].sort((one, other) => one - other);
-}
-
-function median(sorted) {
-  const { length } = sorted;
-  return (sorted[Math.floor((length - 1) / 2)] + sorted[Math.floor(length / 2)]) / 2;
-}
-
-function load(built) {
-  return import(pathToFileURL(join(built, 'node.js')).href);
 }

@@ -1,13 +1,13 @@
 // `npm run bench:slow-page` measures small calls beside a page that takes 12 MiB/s from a faster server, and the same calls alone. A bare
 // socket does the same by hand: it asks for one piece after each piece that it has read, so no two arrive together. Both run by turns.
-import { fork, spawnSync } from 'node:child_process';
+import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
-import { pathToFileURL } from 'node:url';
+import { builtIn, inOrder, load, median, root } from './builds.js';
 
 const PIECE_BYTES = 64 * 1024;
 const PIECES = 384;
@@ -22,21 +22,20 @@ const PROTOCOL = 'mux.v1.json';
 
 const WIRES = { rxmux: { serve: serveRxmux, dial: dialRxmux }, 'a bare socket': { serve: serveBare, dial: dialBare } };
 
-const root = join(import.meta.dirname, '..');
-const built = join(root, 'dist/slow-page');
 const { WebSocket, WebSocketServer } = createRequire(join(root, 'package.json'))('ws');
 
-if (process.argv[2] === 'server') await serveWires();
+const [role, ...args] = process.argv.slice(2);
+
+if (role === 'server') await serveWires(args[0]);
 else await compare();
 
 async function compare() {
-  const { status } = spawnSync(process.execPath, [join(root, 'scripts/modules.js'), built], { stdio: 'inherit' });
-  if (status !== 0) process.exit(1);
-  const server = fork(import.meta.filename, ['server']);
+  const built = builtIn('dist/slow-page');
+  const server = fork(import.meta.filename, ['server', built]);
   try {
     const [ports] = await once(server, 'message');
     const dialed = {};
-    for (const [name, { dial }] of Object.entries(WIRES)) dialed[name] = { wire: await dial(ports[name]), rounds: [] };
+    for (const [name, { dial }] of Object.entries(WIRES)) dialed[name] = { wire: await dial(ports[name], built), rounds: [] };
     for (let round = 0; round < ROUNDS; round++) {
       for (const { wire, rounds } of Object.values(dialed)) rounds.push(await roundOf(wire));
     }
@@ -80,31 +79,25 @@ async function waits({ call }, more) {
     found.push(performance.now() - begun);
     await wait(CALL_EVERY_MS);
   }
-  return found.sort((one, other) => one - other);
+  return inOrder(found);
 }
 
 function summary(rounds) {
-  const middle = (times, share) => median(rounds.map((round) => at(times(round), share)));
-  const [p50, p99] = [0.5, 0.99].map((share) => [middle(({ alone }) => alone, share), middle(({ busy }) => busy, share)]);
-  const text = ([alone, busy]) => `${alone.toFixed(2)} ms alone, ${busy.toFixed(2)} beside the page (${(busy / alone).toFixed(1)} times)`;
-  return `p50 ${text(p50)}; p99 ${text(p99)}. Medians of ${rounds.length} rounds.`;
-}
-
-function median(values) {
-  return at(
-    values.sort((one, other) => one - other),
-    0.5,
-  );
+  const shares = Object.entries({ p50: 0.5, p99: 0.99 }).map(([name, share]) => {
+    const [alone, busy] = ['alone', 'busy'].map((when) => median(inOrder(rounds.map((round) => at(round[when], share)))));
+    return `${name} ${alone.toFixed(2)} ms alone, ${busy.toFixed(2)} beside the page (${(busy / alone).toFixed(1)} times)`;
+  });
+  return `${shares.join('; ')}. Medians of ${rounds.length} rounds.`;
 }
 
 function at(sorted, share) {
   return sorted[Math.floor(sorted.length * share)];
 }
 
-async function serveWires() {
+async function serveWires(built) {
   process.on('disconnect', () => process.exit());
   const ports = {};
-  for (const [name, { serve }] of Object.entries(WIRES)) ports[name] = await serve();
+  for (const [name, { serve }] of Object.entries(WIRES)) ports[name] = await serve(built);
   process.send(ports);
 }
 
@@ -116,14 +109,14 @@ function* allPieces() {
   for (let nth = 0; nth < PIECES; nth++) yield piece();
 }
 
-async function serveRxmux() {
-  const { serve } = await load('node.js');
+async function serveRxmux(built) {
+  const { serve } = await load(built, 'node');
   const onStream = (asked, stream) => (asked === 'pieces' ? stream.sendAll(allPieces()) : stream.reply(asked));
   return (await serve({ host: '127.0.0.1', port: 0, onStream }).listening).port;
 }
 
-async function dialRxmux(port) {
-  const { Peer } = await load('index.js');
+async function dialRxmux(port, built) {
+  const { Peer } = await load(built, 'index');
   // A page's socket cannot be paused.
   const socket = Object.assign(new WebSocket(address(port), PROTOCOL, { perMessageDeflate: false }), { pause() {}, resume() {} });
   const peer = new Peer(socket, { isDialer: true });
@@ -183,8 +176,4 @@ async function dialBare(port) {
 
 function address(port) {
   return `ws://127.0.0.1:${port}`;
-}
-
-function load(name) {
-  return import(pathToFileURL(join(built, name)).href);
 }

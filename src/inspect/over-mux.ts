@@ -162,12 +162,13 @@ class Viewer {
 
 /** Cuts a batch, because a long history or large payloads as one payload could be over the viewer's limit. */
 function* partsOf({ lines, dropped, ...batch }: InspectorBatch, most: number): IterableIterator<InspectorBatch> {
-  let rest = lines;
+  let at = 0;
   do {
-    const count = Math.max(1, Math.min(most, countWithin(rest, MAX_PART_BYTES)));
-    yield { ...batch, lines: rest.slice(0, count), dropped: rest === lines ? dropped : 0 };
-    rest = rest.slice(count);
-  } while (rest.length > 0);
+    const next = lines.slice(at, at + most);
+    const count = Math.max(1, countWithin(next, MAX_PART_BYTES));
+    yield { ...batch, lines: next.slice(0, count), dropped: at === 0 ? dropped : 0 };
+    at += count;
+  } while (at < lines.length);
 }
 
 function joined(one: InspectorBatch, next: InspectorBatch, most: number): InspectorBatch {

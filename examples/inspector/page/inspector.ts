@@ -99,7 +99,7 @@ export class Inspector {
         this.failure = error instanceof Error ? error.message : String(error);
       },
       complete: () => {
-        this.failure = 'the server watches no longer';
+        this.failure = 'the server has ended the inspection';
       },
     });
   }

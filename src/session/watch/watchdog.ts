@@ -1,6 +1,6 @@
-import { steadyNow } from '../../transport/steady-clock.js';
 import { noop } from 'rxjs';
 import type { Subscription } from 'rxjs';
+import { steadyNow } from '../../transport/steady-clock.js';
 import type { Message } from '../../wire/codec.js';
 import { LazyMap } from '../../wire/lazy.js';
 import type { SplitMessage } from '../../wire/split-message.js';
