@@ -325,5 +325,5 @@ describe('a page on a slow line', () => {
     const outcomes = await Promise.all(lines.map(({ port }) => run('uploadOverPort', port, 600 * KB)));
     for (const outcome of outcomes) expect(outcome).toEqual({ size: 600 * KB, closed: expect.objectContaining({ code: 1000 }) });
     await Promise.all(lines.map((line) => line.close()));
-  }, 180_000);
+  });
 });

@@ -28,7 +28,7 @@ const handler: StreamHandler = (payload, stream) => {
 };
 
 function join(port: MessagePort, { codec, dials }: Join, side: Dials): Peer {
-  const options = { codec: codecs[codec], keepalive: { idleMs: 500, timeoutMs: 500 }, onStream: handler };
+  const options = { codec: codecs[codec], onStream: handler };
   if (side === dials) return connect('ws://localhost', { ...options, socket: (_url, protocol) => portSocket(port, protocol) });
   const acceptor = new Peer(portSocket(port), { ...options, isDialer: false });
   void acceptor.serve();

@@ -25,16 +25,15 @@ let browser: Browser;
 let context: BrowserContext;
 const causes: Promise<CloseCause>[] = [];
 
-const pages: Readonly<Record<string, () => string>> = {
-  '/port-page.js': () => scriptOf('spec/browser/port-page.ts'),
-  '/worker.js': () => scriptOf(WORKER),
-};
-
 beforeAll(async () => {
+  const scripts: Readonly<Record<string, string>> = {
+    '/port-page.js': scriptOf('spec/browser/port-page.ts'),
+    '/worker.js': scriptOf(WORKER),
+  };
   http = createServer(({ url = '' }, response) => {
-    const script = pages[url];
+    const script = scripts[url];
     response.setHeader('Content-Type', script === undefined ? 'text/html; charset=utf-8' : 'text/javascript');
-    response.end(script?.() ?? '<!doctype html><link rel="icon" href="data:,"><body><script type="module" src="/port-page.js"></script>');
+    response.end(script ?? '<!doctype html><link rel="icon" href="data:,"><body><script type="module" src="/port-page.js"></script>');
   });
   mux = serve({ server: http, path: '/mux', handler: answer });
   http.listen(0, '127.0.0.1');
