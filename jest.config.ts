@@ -49,7 +49,7 @@ bundleRxjs(BUNDLED);
 const config: Config = {
   testEnvironment: 'node',
   // It ends a test that hangs. It measures no speed: a busy machine is many times slower.
-  testTimeout: 60_000,
+  testTimeout: 180_000,
   testMatch: ['<rootDir>/spec/**/*.spec.ts', '<rootDir>/marbles/**/*.marbles.ts'],
   // isolatedModules (in tsconfig.spec.json): the transform only strips types. `npm run typecheck` checks them in all files at once.
   transform: {

@@ -37,7 +37,7 @@ describe.each(KINDS)('examples/chat over $name', (kind) => {
     const broker = await BrokerProcess.start(kind.product);
     const url = `${kind.name.toLowerCase()}://127.0.0.1:${broker.port}`;
     const once = [join(folder, 'main.js'), '--once', '--broker', url];
-    const { stdout } = await promisify(execFile)(process.execPath, once, { timeout: 50_000 }).finally(() => broker.stop());
+    const { stdout } = await promisify(execFile)(process.execPath, once, { timeout: 150_000 }).finally(() => broker.stop());
     expect(stdout.match(/heard \d+ lines once and in order/g)).toHaveLength(2);
   });
 });

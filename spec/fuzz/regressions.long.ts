@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { buildSync } from 'esbuild';
 import { MsgpackCodec } from '../../src/codec/msgpack.js';
 import { isGreedy, measured } from './memory.js';
@@ -11,7 +11,6 @@ import type { MemoryTask } from './memory.js';
 const directory = mkdtempSync(join(tmpdir(), 'rxmux-memory-'));
 const program = join(directory, 'memory.cjs');
 const LONGEST_MS = 60_000;
-jest.setTimeout(LONGEST_MS);
 
 beforeAll(() => {
   buildSync({

@@ -1,4 +1,4 @@
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import {
   firstValueFrom,
   forkJoin,
@@ -22,7 +22,6 @@ import { framesOf } from '../support/peer/frames.js';
 import { collectLogs } from '../support/peer/logs.js';
 import { settled } from '../support/peer/outcome.js';
 
-jest.setTimeout(180_000);
 const time = machineTime();
 const logs = collectLogs();
 

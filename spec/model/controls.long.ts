@@ -10,7 +10,7 @@ const SCRIPTS = 100;
 describe('a fault in the library', () => {
   beforeAll(async () => {
     expect(await firstViolation(SCRIPTS)).toBeNull();
-  }, 120_000);
+  });
 
   afterEach(() => {
     weed();

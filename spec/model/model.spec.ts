@@ -27,5 +27,5 @@ describe('two peers under a random script', () => {
     await playSeeds(SEED, COMMANDS, tally);
     if (REPLAYS) return;
     for (const outcome of OUTCOMES) expect([outcome, (tally.outcomes.get(outcome) ?? 0) > 0]).toEqual([outcome, true]);
-  }, 120_000);
+  });
 });

@@ -4,14 +4,14 @@ import { intervalProvider } from 'rxjs/internal/scheduler/intervalProvider';
 /** How many turns of the event loop a closed resource may take to disappear. */
 const TURNS = 2_000;
 /** How long a closed resource may take on a busy machine, where idle turns are short. */
-const PATIENCE_MS = 3_000;
+const PATIENCE_MS = 30_000;
 
 /** Waits for a turn of the event loop, in which Node reads, writes and closes whatever is due. */
 export function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Checks `condition` at each turn and resolves once it holds. Rejects after so many turns and some seconds, and says then what it expected. */
+/** Checks `condition` at each turn and resolves once it holds. Rejects after so many turns and half a minute, and says then what it expected. */
 export async function until(what: string | (() => string), condition: () => boolean, turns = 100_000): Promise<void> {
   const end = performance.now() + PATIENCE_MS;
   for (let nth = 0; nth < turns || performance.now() < end; nth++) {
