@@ -47,8 +47,8 @@ describe('refused opens', () => {
     // Holds at any speed of the machine. Without rests it takes a fraction of a second to refuse them all.
     const seconds = (performance.now() - began) / 1_000;
     expect(refusals).toBeLessThanOrEqual(REFUSED_OPENS.burst + REFUSED_OPENS.perSecond * seconds + OPENS_PER_READ);
-    // Without rests there are about two answers for each 1 000 refusals.
-    expect(answers).toBeGreaterThan(refusals / 100);
+    // Holds at any speed, too: no read of the attacker's opens goes by without an answer.
+    expect(answers).toBeGreaterThan(refusals / OPENS_PER_READ);
     attacker.terminate();
     await honest.close();
   });
