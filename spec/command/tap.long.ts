@@ -1,10 +1,13 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:http';
+import { connect as connectTo, Server } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { WebSocket as Ws, WebSocketServer } from 'ws';
+import { until } from '../support/socket/leaks.js';
 import { BuiltCommand } from './command.js';
 
 let command: BuiltCommand;
@@ -16,6 +19,12 @@ afterAll(() => {
   command.dispose();
   rmSync(files, { recursive: true });
 });
+
+/** The address of a server that listens on a free port of this machine. */
+async function addressOf(server: Server): Promise<string> {
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return `ws://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
 
 /** Records one call through a tap, and returns the recording. */
 async function recorded(codec: string, file: string, ...options: readonly string[]): Promise<readonly Record<string, unknown>[]> {
@@ -59,6 +68,77 @@ describe('rxmux tap', () => {
   });
 });
 
+describe('a target of `rxmux tap`', () => {
+  const sockets = new Set<Socket>();
+  let server: Server;
+
+  function watch(target: Server): Promise<string> {
+    server = target.on('connection', (socket: Socket) => {
+      sockets.add(socket.on('error', () => undefined).on('close', () => sockets.delete(socket)));
+    });
+    return addressOf(target);
+  }
+
+  afterEach(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+
+  it('A target that has not answered yet loses the connection of a dialer that leaves', async () => {
+    const url = await watch(createServer().on('upgrade', () => undefined));
+    const tap = await command.listen('tap', '--port', '0', url);
+    const dialer = new Ws(tap.url, 'mux.v1.json').on('error', () => undefined);
+    await until('a connection', () => sockets.size === 1);
+    dialer.terminate();
+    await until('its end', () => sockets.size === 0);
+  });
+
+  it('A target that refuses a dialer without closing loses the connection, and the dialer has its status', async () => {
+    const refusal = 'HTTP/1.1 403 Forbidden\r\nContent-Length: 9\r\n\r\nnever';
+    const url = await watch(new Server((socket) => socket.once('data', () => socket.write(refusal))));
+    const tap = await command.listen('tap', '--port', '0', url);
+    const [{ message }] = (await once(new Ws(tap.url, 'mux.v1.json'), 'error')) as [Error];
+    expect(message).toBe('Unexpected server response: 403');
+    await until('the end of the connection', () => sockets.size === 0);
+  });
+
+  it('A target loses the connection of a dialer whose handshake is a wrong one', async () => {
+    const upgrades = new WebSocketServer({ noServer: true });
+    let accepted = 0;
+    const http = createServer().on('upgrade', (request, socket, head) => {
+      upgrades.handleUpgrade(request, socket, head, () => accepted++);
+    });
+    const tap = await command.listen('tap', '--port', '0', await watch(http));
+    const answer = await fetch(tap.url.replace('ws:', 'http:')).then(({ status }) => status);
+    expect(answer).toBe(426);
+    const wrong = connectTo(Number(new URL(tap.url).port), '127.0.0.1').on('error', () => undefined);
+    wrong.write('GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 7\r\n\r\n');
+    await until('a connection', () => accepted === 1);
+    await until('its end', () => sockets.size === 0);
+    wrong.destroy();
+  });
+
+  it('A target hears of a close as the dialer closed: with a code, without one, or without a word', async () => {
+    const closes: number[] = [];
+    const upgrades = new WebSocketServer({ noServer: true });
+    const http = createServer().on('upgrade', (request, socket, head) => {
+      upgrades.handleUpgrade(request, socket, head, (accepted) => accepted.on('close', (code) => closes.push(code)));
+    });
+    const tap = await command.listen('tap', '--port', '0', await watch(http));
+    for (const [close, code] of [
+      [(dialer: Ws) => dialer.close(4321, 'why'), 4321],
+      [(dialer: Ws) => dialer.close(), 1005],
+      [(dialer: Ws) => dialer.terminate(), 1006],
+    ] as const) {
+      const dialer = new Ws(tap.url, 'mux.v1.json');
+      await once(dialer, 'open');
+      close(dialer);
+      await until('a close', () => closes.length > 0);
+      expect(closes.splice(0)).toEqual([code]);
+    }
+  });
+});
+
 describe('rxmux replay', () => {
   it.each(['json', 'msgpack'])('`rxmux replay` sends the frames again, and prints the answers under %s', async (codec) => {
     const file = join(files, `replayed-${codec}.ndjson`);
@@ -67,6 +147,57 @@ describe('rxmux replay', () => {
     const { status, out } = await command.run(['replay', '--json', '--speed', '0', '--codec', codec, '--timeout', '60000', file, server]);
     expect(status).toBe(0);
     expect(out).toContain('"f":{"type":"data","stream":1,"end":true,"payload":{"a":[1]}}');
+  });
+
+  it.each(['5', 'null', '[1]', 'no JSON', Buffer.from([1])])(
+    '`rxmux replay` shows a message that is no frame, and goes on: %j',
+    async (message) => {
+      const file = join(files, 'lone.ndjson');
+      const [asked, answered] = [
+        { type: 'open', stream: 1, end: true, payload: 1 },
+        { type: 'data', stream: 1, end: true, payload: 1 },
+      ];
+      writeFileSync(file, [asked, answered].map((f, t) => JSON.stringify({ v: 1, t, c: 1, d: t === 0 ? '>' : '<', f })).join('\n'));
+      const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
+      server.on('connection', (socket) => {
+        socket.on('message', () => {
+          socket.send(message);
+          socket.send(JSON.stringify(answered));
+        });
+      });
+      await once(server, 'listening');
+      const { status, out } = await command.run(['replay', file, `ws://127.0.0.1:${(server.address() as AddressInfo).port}`]);
+      expect({ status, out }).toEqual({
+        status: 0,
+        out: expect.stringMatching(/ a message that does not decode\n.* data 1 1 units end\n$/),
+      });
+      server.close();
+    },
+  );
+
+  it.each([
+    ['no answer comes', { type: 'open', stream: 1, payload: 1 }, '>', 5, 'no frame came for 51 ms'],
+    [
+      'the server never opens the stream that the recording answers',
+      { type: 'open', stream: 2, payload: 1 },
+      '<',
+      5,
+      'no frame came for 51 ms',
+    ],
+  ] as const)('`rxmux replay` ends and says why when %s', async (_what, open, d, expected, why) => {
+    const file = join(files, 'unanswered.ndjson');
+    const answer = { type: 'data', stream: open.stream, end: true, payload: 1 };
+    const lines = [
+      { t: 0, d, f: open },
+      { t: 1, d: d === '>' ? '<' : '>', f: answer },
+    ];
+    writeFileSync(file, lines.map((line) => JSON.stringify({ v: 1, c: 1, ...line })).join('\n'));
+    const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
+    await once(server, 'listening');
+    const url = `ws://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const { status, err } = await command.run(['replay', '--timeout', '50', file, url]);
+    expect({ status, err }).toEqual({ status: expected, err: `rxmux replay: ${why}. Frames that have not come back: 1\n` });
+    server.close();
   });
 
   it('`rxmux replay` refuses a recording without payloads', async () => {

@@ -58,16 +58,22 @@ describe('a line of a recording', () => {
     [line({ type: 'reset', stream: 1, code: 2 }), '0.003 #1 > reset 1 code=2'],
     [line({ type: 'ping', nonce: 'a' }), '0.003 #1 > ping nonce="a"'],
     [line(null), '0.003 #1 > a message that does not decode'],
+    [line({ stream: 1, payload: 'ab' }), '0.003 #1 > a frame without a type 1 2 units'],
+    [line({ type: { a: 1 }, stream: [2] }), '0.003 #1 > a frame without a type [2]'],
   ])('A line of a recording describes itself: %#', (given, text) => {
     expect(describeLine(given)).toBe(text);
   });
 
-  it.each(['null', '{}', '{"v":2,"t":3,"c":1,"d":">","f":null}', '{"v":1,"t":3,"c":1,"d":"tx","f":null}', '{"v":1,"t":3,"c":1,"d":">"}'])(
-    'JSON of another form is no line of a recording: %s',
-    (text) => {
-      expect(() => readLine(text)).toThrow(new TypeError(`expected a line of a recording with v, t, c, d and f, got ${text}`));
-    },
-  );
+  it.each([
+    'null',
+    '{}',
+    '{"v":2,"t":3,"c":1,"d":">","f":null}',
+    '{"v":1,"t":3,"c":1,"d":"tx","f":null}',
+    '{"v":1,"t":3,"c":1,"d":">"}',
+    '{"v":1,"t":3,"c":1,"d":">","f":[1]}',
+  ])('JSON of another form is no line of a recording: %s', (text) => {
+    expect(() => readLine(text)).toThrow(new TypeError(`expected a line of a recording with v, t, c, d and f, got ${text}`));
+  });
 
   it('A text that is no JSON is no line of a recording', () => {
     expect(() => readLine('v=1')).toThrow(SyntaxError);

@@ -1,3 +1,6 @@
+/** The map of a frame, as a codec reads it. */
+export type Envelope = Readonly<Record<string, unknown>>;
+
 /** Writes and reads messages as they are. It checks nothing, so that a row can send what no sender writes. */
 export interface RawCodec {
   readonly name: string;
@@ -20,6 +23,22 @@ const JSON_CODEC: RawCodec = {
 export async function rawCodec(name: string): Promise<RawCodec | null> {
   if (name === 'json') return JSON_CODEC;
   return name === 'msgpack' ? msgpack() : null;
+}
+
+/** Reads a message. `null` for one of the wrong kind, for one that does not decode, and for one that is no map. */
+export function envelopeOf(codec: RawCodec, message: Buffer, isBinary: boolean): Envelope | null {
+  if (isBinary !== codec.binary) return null;
+  try {
+    const value = codec.decode(isBinary ? message : message.toString());
+    return isEnvelope(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Whether a decoded message is a map. */
+export function isEnvelope(value: unknown): value is Envelope {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 async function msgpack(): Promise<RawCodec | null> {

@@ -118,8 +118,10 @@ export function hasContent({ f }: Line): boolean {
 export function describeLine({ t, c, d, f }: Line): string {
   const { type, stream, payload, fragment, ...rest } = f ?? { type: 'a message that does not decode' };
   const size = [payload, fragment].flatMap((part) => (part === undefined ? [] : `${sizeOf(part)} units`));
+  const named = typeof type === 'string' ? type : 'a frame without a type';
+  const id = stream === undefined ? [] : [typeof stream === 'number' ? stream : JSON.stringify(toJson(stream))];
   const fields = Object.entries(rest).map(([key, value]) => (value === true ? key : `${key}=${JSON.stringify(toJson(value))}`));
-  return [`${(t / 1000).toFixed(3)} #${c} ${d}`, type, ...(stream === undefined ? [] : [stream]), ...size, ...fields].map(String).join(' ');
+  return [`${(t / 1000).toFixed(3)} #${c} ${d}`, named, ...id, ...size, ...fields].join(' ');
 }
 
 const SHOWN_LENGTH = 60;
@@ -127,5 +129,7 @@ const SHOWN_LENGTH = 60;
 function isLine(value: unknown): value is Line {
   if (typeof value !== 'object' || value === null) return false;
   const { v, t, c, d, f } = value as Partial<Record<keyof Line, unknown>>;
-  return v === 1 && typeof t === 'number' && typeof c === 'number' && (d === '>' || d === '<') && typeof f === 'object';
+  return (
+    v === 1 && typeof t === 'number' && typeof c === 'number' && (d === '>' || d === '<') && typeof f === 'object' && !Array.isArray(f)
+  );
 }

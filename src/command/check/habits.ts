@@ -1,5 +1,5 @@
 import { MAX_FRAME_BYTES } from './special.js';
-import type { Envelope } from './wire.js';
+import type { Envelope } from '../raw-codec.js';
 
 const CONNECTION_TYPES: ReadonlySet<unknown> = new Set(['ping', 'pong', 'goaway']);
 const TYPES: ReadonlySet<unknown> = new Set(['open', 'data', 'reset', ...CONNECTION_TYPES]);

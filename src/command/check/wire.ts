@@ -1,9 +1,7 @@
 import type { RawData, WebSocket } from 'ws';
 import { Habits } from './habits.js';
-import type { RawCodec } from '../raw-codec.js';
-
-/** The map of a frame, as a codec reads it. */
-export type Envelope = Readonly<Record<string, unknown>>;
+import { isEnvelope } from '../raw-codec.js';
+import type { Envelope, RawCodec } from '../raw-codec.js';
 
 /** The end of a socket. */
 interface Closed {
@@ -104,8 +102,4 @@ function read(what: string, frame: () => Envelope): Envelope {
   } catch (error) {
     return { type: `${what} that does not decode: ${String(error)}` };
   }
-}
-
-function isEnvelope(value: unknown): value is Envelope {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

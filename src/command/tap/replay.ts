@@ -1,17 +1,16 @@
-import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { lastValueFrom, Subject, tap } from 'rxjs';
+import { debounceTime, filter, firstValueFrom, fromEvent, last, map, merge, share, startWith, Subject, switchMap, take, tap } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { describeLine, play, readLines, writeLine } from 'rxmux/inspect';
 import type { Line, RecordedFrame } from 'rxmux/inspect';
 import { WebSocket } from 'ws';
+import type { CloseEvent, ErrorEvent } from 'ws';
 import { addressOf } from '../address.js';
 import { Exit, UsageError } from '../exit.js';
 import type { ExitStatus } from '../exit.js';
 import { headersOf, numberOf } from '../headers.js';
-import { rawCodec } from '../raw-codec.js';
+import { envelopeOf, rawCodec } from '../raw-codec.js';
 import type { RawCodec } from '../raw-codec.js';
 
 export const help = `rxmux replay: sends the dialer's frames of a recording again
@@ -28,7 +27,8 @@ OPTIONS
   --connection N    replay this connection (default 1)
   --speed N         so many times as fast as recorded (default 1; 0 is at once)
   --codec NAME      json or msgpack (default json)
-  --timeout MS      wait so long for the missing frames (default 10000)
+  --timeout MS      wait so long for the next frame, beyond the longest pause of
+                    the recording (default 10000)
   -H 'NAME: VALUE'  send a header with the handshake; may come repeatedly
   --json            print one JSON object a line, as rxmux tap does
   -h, --help        print this page
@@ -56,40 +56,77 @@ interface Settings {
 
 /** Runs `rxmux replay`. */
 export async function run(args: readonly string[]): Promise<ExitStatus> {
-  const { url, lines, connection, speed, codec, headers, timeoutMs, json } = await settingsOf(args);
+  const settings = await settingsOf(args);
   const heard$ = new Subject<RecordedFrame>();
-  const frames$ = played(lines, connection, speed, heard$);
-  const socket = new WebSocket(url, `mux.v1.${codec.name}`, { headers, perMessageDeflate: false });
-  const began = performance.now();
-  let missing = lines.filter(({ c, d, f }) => c === connection && d === '<' && OF_STREAMS.has(f?.['type'])).length;
-  const ended = new Promise<ExitStatus>((resolve) => {
-    socket.on('message', (data: Buffer) => {
-      const f = codec.decode(codec.binary ? data : data.toString()) as RecordedFrame;
-      const line: Line = { v: 1, t: Math.round(performance.now() - began), c: 1, d: '<', f };
-      process.stdout.write(`${json ? writeLine(line) : describeLine(line)}\n`);
-      heard$.next(f);
-      if (OF_STREAMS.has(f['type']) && --missing === 0) resolve(Exit.OK);
-    });
-    socket.on('close', () => {
-      resolve(missing > 0 ? Exit.CONNECTION : Exit.OK);
-    });
-    socket.on('error', ({ message }) => {
-      process.stderr.write(`rxmux replay: ${message}\n`);
-      resolve(Exit.CONNECTION);
-    });
-  });
-  heard$.subscribe(({ type, nonce }) => {
-    if (type === 'ping') socket.send(codec.encode({ type: 'pong', nonce }));
-  });
-  const sent = once(socket, 'open').then(async () => {
-    await lastValueFrom(frames$.pipe(tap((frame) => socket.send(codec.encode(frame)))), { defaultValue: null });
-    if (missing === 0) return Exit.OK;
-    await pause(timeoutMs, undefined, { ref: false });
-    return Exit.TIMEOUT;
-  });
-  const status = await Promise.race([missing === 0 ? sent : ended, sent.catch(() => ended)]);
+  const played$ = played(settings, heard$);
+  const socket = dialled(settings);
+  hear(socket, settings, heard$);
+  const sent$ = fromEvent(socket, 'open').pipe(
+    take(1),
+    switchMap(() => played$),
+    tap((frame) => {
+      socket.send(settings.codec.encode(frame));
+    }),
+    share(),
+  );
+  let missing = answersIn(settings);
+  heard$.pipe(filter(isOfStream)).subscribe(() => missing--);
+  const all$ = missing === 0 ? sent$.pipe(last(null, null)) : heard$.pipe(filter(() => missing === 0));
+  const patienceMs = settings.timeoutMs + longestPauseMs(settings);
+  const silence$ = merge(sent$, heard$).pipe(startWith(null), debounceTime(patienceMs));
+  const failed = (status: ExitStatus, why: string): ExitStatus => {
+    process.stderr.write(`rxmux replay: ${why}. Frames that have not come back: ${missing}\n`);
+    return status;
+  };
+  const status = await firstValueFrom(
+    merge(
+      all$.pipe(map((): ExitStatus => Exit.OK)),
+      lost(socket).pipe(map((why) => failed(Exit.CONNECTION, why))),
+      silence$.pipe(map(() => failed(Exit.TIMEOUT, `no frame came for ${Math.round(patienceMs)} ms`))),
+    ),
+  );
   socket.terminate();
   return status;
+}
+
+function dialled({ url, codec, headers }: Settings): WebSocket {
+  const socket = new WebSocket(url, `mux.v1.${codec.name}`, { headers, perMessageDeflate: false });
+  return socket.on('error', () => undefined);
+}
+
+/** Shows the frames that come, emits them, and answers pings. */
+function hear(socket: WebSocket, { codec, json }: Settings, heard$: Subject<RecordedFrame>): void {
+  const began = performance.now();
+  socket.on('message', (data: Buffer, isBinary: boolean) => {
+    const f = envelopeOf(codec, data, isBinary);
+    const line: Line = { v: 1, t: Math.round(performance.now() - began), c: 1, d: '<', f };
+    process.stdout.write(`${json ? writeLine(line) : describeLine(line)}\n`);
+    if (f?.['type'] === 'ping') socket.send(codec.encode({ type: 'pong', nonce: f['nonce'] }));
+    if (f !== null) heard$.next(f);
+  });
+}
+
+/** Emits why there is no connection, or no more. */
+function lost(socket: WebSocket): Observable<string> {
+  return merge(
+    fromEvent(socket, 'error').pipe(map((event) => (event as ErrorEvent).message)),
+    fromEvent(socket, 'close').pipe(map((event) => `the server has closed the connection with ${(event as CloseEvent).code}`)),
+  );
+}
+
+/** How many frames of streams came to the dialer in the recording. */
+function answersIn({ lines, connection }: Settings): number {
+  return lines.filter(({ c, d, f }) => c === connection && d === '<' && f !== null && isOfStream(f)).length;
+}
+
+/** The longest time between two frames of the recording, as it is replayed. */
+function longestPauseMs({ lines, connection, speed }: Settings): number {
+  const times = lines.filter(({ c }) => c === connection).map(({ t }) => t);
+  return speed === 0 ? 0 : Math.max(0, ...times.slice(1).map((t, nth) => t - (times[nth] ?? t))) / speed;
+}
+
+function isOfStream({ type }: RecordedFrame): boolean {
+  return OF_STREAMS.has(type);
 }
 
 async function settingsOf(args: readonly string[]): Promise<Settings> {
@@ -128,7 +165,8 @@ async function linesOf(file: string): Promise<readonly Line[]> {
   return understood(() => readLines(text));
 }
 
-function played(lines: readonly Line[], connection: number, speed: number, heard$: Observable<RecordedFrame>): Observable<RecordedFrame> {
+/** The dialer's frames, in their time. */
+function played({ lines, connection, speed }: Settings, heard$: Observable<RecordedFrame>): Observable<RecordedFrame> {
   return understood(() => play(lines, { side: 'dialer', connection, speed: speed === 0 ? Infinity : speed, heard$ }));
 }
 

@@ -3,13 +3,15 @@ import { createWriteStream } from 'node:fs';
 import type { WriteStream } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { describeLine, withoutContent, writeLine } from 'rxmux/inspect';
+import type { Line } from 'rxmux/inspect';
 import { addressOf } from '../address.js';
 import { Exit, UsageError } from '../exit.js';
 import type { ExitStatus } from '../exit.js';
 import { headersOf, wholeOf } from '../headers.js';
 import { INSPECTOR_HELP, INSPECTOR_OPTIONS, loadPage, serveInspector } from '../inspector.js';
 import { listen, MAX_PORT } from '../listen.js';
-import { passOn } from './proxy.js';
+import { Proxy } from './proxy.js';
+import type { ProxyTarget } from './proxy.js';
 import { Tapped } from './tapped.js';
 
 export const help = `rxmux tap: shows the frames between dialers and a server
@@ -49,6 +51,44 @@ EXAMPLES
 
 /** Runs `rxmux tap`. */
 export async function run(args: readonly string[]): Promise<ExitStatus> {
+  const { target, port, page, payloads, json, record } = await settingsOf(args);
+  const output = record === undefined ? process.stdout : await opened(record);
+  const { server, address } = await listen('127.0.0.1', port);
+  const began = performance.now();
+  const now = (): number => performance.now() - began;
+  const tapped = new Tapped(now);
+  const written = writer({ payloads, json: json || record !== undefined });
+  new Proxy(target, now, {
+    opened: (c) => {
+      tapped.opened(c);
+    },
+    closed: (c) => {
+      tapped.closed(c);
+    },
+    passed: (line, bytes) => {
+      if (page !== null) tapped.add(line, bytes);
+      output.write(`${written(line)}\n`);
+    },
+    failed: (c, why) => process.stderr.write(`rxmux tap: connection ${c}: ${target.url}: ${why}\n`),
+  }).serve(server);
+  const viewed = page === null ? '' : `${await serveInspector(tapped, page)}\n`;
+  process.stdout.write(`ws://${address}\n${viewed}`);
+  await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
+  if (output !== process.stdout) await new Promise<void>((resolve) => output.end(resolve));
+  process.exit(Exit.OK);
+}
+
+interface Settings {
+  readonly target: ProxyTarget;
+  readonly port: number;
+  /** The page of the inspector, if it is served. */
+  readonly page: Buffer | null;
+  readonly payloads: boolean;
+  readonly json: boolean;
+  readonly record: string | undefined;
+}
+
+async function settingsOf(args: readonly string[]): Promise<Settings> {
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,
@@ -61,30 +101,21 @@ export async function run(args: readonly string[]): Promise<ExitStatus> {
       ...INSPECTOR_OPTIONS,
     },
   });
-  const target = addressOf(positionals);
-  const headers = headersOf(values.header);
-  const port = wholeOf('port', values.port, 0, MAX_PORT);
-  const page = values.inspect ? await loadPage(values.page) : null;
-  const output = values.record === undefined ? process.stdout : await opened(values.record);
-  const { server, address } = await listen('127.0.0.1', port);
-  const began = performance.now();
-  const now = (): number => performance.now() - began;
-  const tapped = page === null ? null : new Tapped(now);
-  const asJson = values.json || values.record !== undefined;
-  passOn(server, target, headers, now, {
-    opened: (c) => tapped?.opened(c),
-    closed: (c) => tapped?.closed(c),
-    passed: (line, bytes) => {
-      tapped?.add(line, bytes);
-      output.write(`${asJson ? writeLine(values.payloads ? line : withoutContent(line)) : describeLine(line)}\n`);
-    },
-    failed: (c, why) => process.stderr.write(`rxmux tap: connection ${c}: ${target}: ${why}\n`),
-  });
-  const viewed = tapped === null || page === null ? '' : `${await serveInspector(tapped, page)}\n`;
-  process.stdout.write(`ws://${address}\n${viewed}`);
-  await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
-  if (output !== process.stdout) await new Promise<void>((resolve) => output.end(resolve));
-  process.exit(Exit.OK);
+  const { payloads, json, record } = values;
+  return {
+    target: { url: addressOf(positionals), headers: headersOf(values.header) },
+    port: wholeOf('port', values.port, 0, MAX_PORT),
+    page: values.inspect ? await loadPage(values.page) : null,
+    payloads,
+    json,
+    record,
+  };
+}
+
+/** Returns a function that writes a line as text. */
+function writer({ payloads, json }: Pick<Settings, 'payloads' | 'json'>): (line: Line) => string {
+  if (!json) return describeLine;
+  return (line) => writeLine(payloads ? line : withoutContent(line));
 }
 
 /** Opens a file to write to. */
