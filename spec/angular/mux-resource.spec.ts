@@ -195,12 +195,15 @@ describe('muxResource', () => {
     expect(states(resource)).toEqual(['resolved', 'again', undefined]);
   });
 
-  it('A resource makes an Error of any other thrown value', async () => {
+  it.each([
+    ['an object', { code: 7 }, '[object Object]'],
+    ['an object that has no text', Object.create(null), 'unknown error'],
+  ] as const)('A resource makes an Error of %s', async (_what, thrown: unknown, message) => {
     const { resource, opened } = sourced();
     await settle();
-    const thrown: unknown = { code: 7 };
     opened['a']?.error(thrown);
-    expect(resource.error()).toMatchObject({ message: '[object Object]', cause: { code: 7 } });
+    expect(states(resource)).toEqual(['error', undefined, message]);
+    expect(resource.error()).toMatchObject({ cause: thrown });
   });
 
   it('A resource shows the error of its parameters', async () => {

@@ -1,5 +1,6 @@
 import { catchError, defer, endWith, filter, map, merge, of, takeWhile } from 'rxjs';
 import type { Observable, ObservableInput } from 'rxjs';
+import { messageOf } from '../peer/base/error-serializer.js';
 import { isOver } from '../peer/base/status.js';
 import type { PeerStatus } from '../peer/base/status.js';
 import { retrySafely } from '../peer/calls/safe-retry.js';
@@ -76,5 +77,5 @@ function failed(error: unknown): <T>(state: ResourceState<T>) => ResourceState<T
 
 /** The error itself, or an Error around any other thrown value. */
 export function asError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error), { cause: error });
+  return error instanceof Error ? error : new Error(messageOf(error), { cause: error });
 }
