@@ -23,6 +23,7 @@ const RATIOS: readonly (readonly [title: string, better: Better, workload: strin
   ['items/s of one stream', '↑', 'W3', 'perSecond'],
   ['a small request during an upload of 64 MiB, p50', '↓', 'W6', 'upP50'],
   ['from dialing to the first reply', '↓', 'W9', 'medianMs'],
+  ['1 KB to 300 subscribers, server CPU', '↓', 'W10@1KB', 'serverUs'],
 ];
 
 const KB = 1_000;

@@ -26,10 +26,15 @@ const KB = 1_000;
 
 const GOALS: readonly Goal[] = [
   ratio('one request at a time, p50', 'W1', 'p50Us', 'lower', 1.05),
+  ratio('one request at a time, p99', 'W1', 'p99Us', 'lower', 1.3),
   ratio('64 in flight, requests/s', 'W2@64', 'perSecond', 'higher', 1.15),
   ratio('64 in flight, client CPU', 'W2@64', 'clientUs', 'lower', 0.6),
   ratio('64 in flight, server CPU', 'W2@64', 'serverUs', 'lower', 0.55),
   ratio('1 024 in flight, requests/s', 'W2@1024', 'perSecond', 'higher', 2),
+  withHeader('client CPU', 'clientRatio', 'lower', 1.1),
+  withHeader('client CPU, msgpack', 'clientRatio', 'lower', 1.15, 'rxmux-msgpack'),
+  withHeader('requests/s', 'perSecondRatio', 'higher', 0.92),
+  withHeader('requests/s, msgpack', 'perSecondRatio', 'higher', 0.92, 'rxmux-msgpack'),
   ratio('a stream of 200 000 items, items/s', 'W3', 'perSecond', 'higher', 3.5),
   ratio('1 000 streams of 100 items, items/s', 'W4', 'perSecond', 'higher', 1.8),
   ratio('1 000 streams answered by async generators, items/s', 'W4@generator', 'perSecond', 'higher', 1.5),
@@ -49,6 +54,8 @@ const GOALS: readonly Goal[] = [
   ratio('from dialing to the first reply', 'W9', 'medianMs', 'lower', 1.15),
   ratio('1 KB to 300 subscribers, server CPU', 'W10@1KB', 'serverUs', 'lower', 1.3),
   ratio('10 KB to 300 subscribers, server CPU', 'W10@10KB', 'serverUs', 'lower', 1.3),
+  ratio('1 KB to 300 subscribers, server CPU, msgpack', 'W10@1KB', 'serverUs', 'lower', 1.3, 'rxmux-msgpack'),
+  ratio('10 KB to 300 subscribers, server CPU, msgpack', 'W10@10KB', 'serverUs', 'lower', 1.3, 'rxmux-msgpack'),
   idleConnection('memory of an idle connection beyond the bare socket, client', 'clientBytes'),
   idleConnection('memory of an idle connection beyond the bare socket, server', 'serverBytes'),
 ];
@@ -123,6 +130,18 @@ function ratio(title: string, workload: string, metric: string, better: Better, 
     own: (results) => of(results, adapter),
     ...(adapter === 'rxmux-json' && { byHand: (results) => of(results, 'bare-wire') }),
     others: (results) => PEERS.map((name) => [of(results, name), name] as const),
+  };
+}
+
+/** The ratio to the same requests without a header. No other library has such a row. */
+function withHeader(title: string, metric: string, better: Better, goal: number, adapter: AdapterName = 'rxmux-json'): Goal {
+  return {
+    title: `W2@64-header a header on each request, ${title}`,
+    goal,
+    better,
+    unit: '',
+    own: ({ readings }) => summarize(readings, 'W2@64-header', adapter, metric, REFERENCE).median,
+    others: () => [],
   };
 }
 

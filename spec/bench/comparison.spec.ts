@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { comparison, comparisonPoints, standing } from '../../bench/report/comparison.js';
-import { mainGoalsTable } from '../../bench/report/goals.js';
+import { goalsTable, mainGoalsTable } from '../../bench/report/goals.js';
 import type { Results } from '../../bench/report/results.js';
 import { textOf } from '../docs/markdown.js';
 
@@ -22,6 +22,11 @@ describe('what pages quote of a run', () => {
     const [, kept = ''] = new RegExp(`<!-- ${name} -->([^]*)<!-- end of ${name} -->`).exec(textOf(file)) ?? [];
     const run = JSON.parse(textOf('docs/benchmarks/results.json')) as Results;
     expect(unpadded(kept)).toBe(unpadded(drawn(run)));
+  });
+
+  it('The page of the benchmarks has the goals of the stored run', () => {
+    const run = JSON.parse(textOf('docs/benchmarks/results.json')) as Results;
+    expect(textOf('docs/benchmarks/README.md')).toContain(goalsTable(run));
   });
 
   it('A row has rxmux ahead only if it is the best of all, and no worse than the reference', () => {

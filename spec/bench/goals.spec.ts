@@ -35,6 +35,13 @@ describe('the table of goals', () => {
     expect(row(slow, 'W2@1024')).toEqual(['≥ 2.00', '1.99', 'no', '–', '0.89 rsocket']);
   });
 
+  it('The table compares requests with a header with the same requests without it', () => {
+    const traced = results('W2@64-header', 'clientRatio', { 'floor-a': 1.02, 'rxmux-json': 1.29, 'rxmux-msgpack': 1.07 });
+    const client = (codec: string): string[] => row(traced, `W2@64-header a header on each request, client CPU${codec} `);
+    expect(client('')).toEqual(['≤ 1.10', '1.29', 'no', '–', '–']);
+    expect(client(', msgpack')).toEqual(['≤ 1.15', '1.07', 'yes', '–', '–']);
+  });
+
   it('The table shows bytes of streams and kilobytes of bundles without a ratio', () => {
     const idle = results('W7', 'clientBytes', { 'floor-a': 137, 'rxmux-json': 601, capnweb: 9_628 });
     expect(row(idle, 'W7 heap of an idle stream, client')).toEqual(['≤ 600 B', '601 B', 'no', '–', '9 628 B capnweb']);
