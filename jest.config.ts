@@ -59,7 +59,7 @@ const config: Config = {
   // cborg and Angular have ES modules only, which jest cannot require before Node 24.9.
   transformIgnorePatterns: ['/node_modules/(?!cborg/|@angular/)'],
   moduleNameMapper: {
-    // `import.meta` is a syntax error in CommonJS; the stand-in also lets a spec set what the environment holds.
+    // `import.meta` is a syntax error in CommonJS; with the stand-in a spec can also set the environment.
     '^\\./env\\.js$': '<rootDir>/spec/support/platform/env.ts',
     // Sources import `./frame.js`, which is `./frame.ts` until it is built. Packages' own relative imports fall through to the second form.
     '^(\\.{1,2}/.*)\\.js$': ['$1', '$1.js'],

@@ -10,7 +10,7 @@ const FOREIGN = ['Error', 'Observable', 'Subscription', 'TypeError'];
 
 /**
  * Turns private members into plain properties, for the bundler. Tools that compile for less than ES2022 make a WeakMap of each private
- * field: that is 6 KB more of a page, and an order of magnitude more work for a request.
+ * field: that is 6 KB more of a page, and several times the CPU of a request.
  *
  * All classes share a few names, which compress well: `$a`, `$b` … A class that extends another one has `$$a`, `$$b` …, so no name meets
  * another one of a super class. A name that a brand check asks for (`#core in peer`) becomes a symbol instead: objects of a second copy of

@@ -3,6 +3,8 @@ import { faultsOf } from './prose.js';
 /** Marks at the edges of a comment's lines, blanked so that offsets stay. */
 const MARKS = /^\s*\/\*+|\*+\/\s*$|^[^\S\n]*\*(?!\S)|\/\/|(?<=^|\n)\s*\* ?@\w+(?: \w+)?/gm;
 const EXAMPLE = /@example[^]*?(?=\n\s*\* @|$)/g;
+/** What makes an error: a class, or a function. */
+const ERROR = /(Error|Fault)$/;
 const blank = (text) => text.replace(/[^\n]/g, ' ');
 
 /** Comments that stand below each other are one text. */
@@ -27,9 +29,11 @@ function calledName({ type, callee, tag, object, name }) {
   return inner === undefined ? '' : calledName(inner);
 }
 
+/** The text of a literal, also where it is put together. Anything else in it is one letter. */
 function textOf(node) {
   if (node?.type === 'Literal' && typeof node.value === 'string') return node.value;
-  return node?.type === 'TemplateLiteral' ? node.quasis.map(({ value }) => value.cooked).join('x') : null;
+  if (node?.type === 'TemplateLiteral') return node.quasis.map(({ value }) => value.cooked).join('x');
+  return node?.type === 'BinaryExpression' ? `${textOf(node.left) ?? 'x'}${textOf(node.right) ?? 'x'}` : null;
 }
 
 /** Plain English in comments, in what errors and log lines say, and in titles of tests. Such a title is a whole sentence without its `describe`. */
@@ -55,14 +59,14 @@ export const plainEnglish = {
       CallExpression(node) {
         const name = calledName(node.callee);
         const title = textOf(node.arguments[0]);
-        if (['log', 'logger', 'describe'].includes(name)) checkTexts(node);
+        if (['log', 'logger', 'describe'].includes(name) || ERROR.test(name)) checkTexts(node);
         if (!['it', 'test'].includes(name) || title === null) return;
         check(node.arguments[0], faultsOf(title));
         if (!/^[A-Z`$%'"]/.test(title))
           check(node.arguments[0], [{ message: 'a title that continues its describe: write a whole sentence' }]);
       },
       NewExpression(node) {
-        if (/(Error|Fault)$/.test(calledName(node.callee))) checkTexts(node);
+        if (ERROR.test(calledName(node.callee))) checkTexts(node);
       },
     };
   },

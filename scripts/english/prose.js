@@ -10,6 +10,7 @@ const FORMS = [
   [/(?<=(?:^|[.;:])\s*)(What|Who|Whatever|Whichever|Whose)\b(?![^.;]*\?)/g, 'begin with the actor, not with a clause'],
   [/\b(that|those) of\b/gi, 'use the noun again'],
   [/\b(lets?|letting) go\b/gi, 'write close, reset, release, drop, unsubscribe or dispose'],
+  [/\blets\b(?! go\b)/gi, 'write "allows" or "admits", or begin with the other actor'],
   [/\b(is|are|be|gets?|got) rid of\b/gi, 'write "drops" or "releases"'],
   [/\bputs? up with\b/gi, 'write "accepts"'],
   [/\bmakes? way\b/gi, 'say what happens'],

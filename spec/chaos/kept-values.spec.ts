@@ -10,7 +10,7 @@ import { Reassembly } from '../../src/wire/reassembly.js';
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 
-/** Lets a turn pass first, since the target of a new WeakRef is kept until the end of its turn. */
+/** Waits for a turn first, since the target of a new WeakRef is kept until the end of its turn. */
 async function isCollected(reference: WeakRef<object>): Promise<boolean> {
   await new Promise((resolve) => setImmediate(resolve));
   collect();

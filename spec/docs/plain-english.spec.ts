@@ -25,11 +25,14 @@ const PLANTED: readonly (readonly [planted: string, code: string, reported: read
   ['a missing actor', '// nobody reads it', ['1 "nobody"']],
   ['a clause as subject', '/** What waits for it goes. */', ['1 "What"']],
   ['a clause on a later line', '/**\n * Fine.\n * Whoever reads.\n */', ['3 "Whoever"']],
+  ['a permission', '// The session lets the call pass.', ['1 "lets"']],
   ['a passive report', '// The caller is told why.', ['1 "is told"']],
   ['a sentence over two comments', `// ${LONG.slice(0, 80)}\n// ${LONG.slice(80)}.`, ['1 a sentence of 26 words']],
   ['a title that continues its describe', "it('drops a late frame', f);", ['1 a title that continues its describe']],
   ['the title of a table', "it.each([1])('gives %s', f);", ['1 "gives"', '1 a title that continues its describe']],
   ['the text of an error', 'throw new TypeError(`expected that of ${x}`);', ['1 "that of"']],
+  ['the text of an error in two parts', "throw new TypeError('got that ' + 'of a peer');", ['1 "that of"']],
+  ['the text of an error that a function makes', "throw optionError('helpers', 'those of a scheduler', x);", ['1 "those of"']],
   ['the text of a log line', "log('warn', 'the caller is told');", ['1 "is told"']],
 ];
 

@@ -21,7 +21,7 @@ export interface Tally {
 export const newTally = (): Tally => ({ commands: 0, outcomes: new Map() });
 
 /**
- * Plays a script between two peers, lets everything end, and checks the invariants all the way.
+ * Plays a script between two peers, waits for the end of everything, and checks the invariants all the way.
  *
  * @throws Violation for the first broken invariant
  */
@@ -44,7 +44,7 @@ export async function run(config: Config, commands: readonly Command[], tally: T
     // Node reports an unhandled rejection after all microtasks.
     await new Promise((resolve) => setImmediate(resolve));
     demand(unhandled.length === 0, 'no unhandled rejection', () => unhandled.map(String).join());
-    // The log shows the effects of a codec that fails on purpose, and of handlers that a script lets fail.
+    // The log shows the effects of a codec that fails on purpose, and of handlers that fail by a script.
     const unexpected = failures.filter(
       (message) => !/could not be encoded|a handler failed|a reply-headers interceptor failed/.test(message),
     );

@@ -27,7 +27,7 @@ export const STREAM_FAULTS: readonly Fault[] = [
     },
   },
   {
-    fault: 'a stream is told twice of its end',
+    fault: 'a stream receives its end twice',
     shows: 'a stream ends once',
     sow: () => {
       plant(LiveStream.prototype, 'release', (stream, release: LiveStream['release'], ...how: Parameters<LiveStream['release']>) => {

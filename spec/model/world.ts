@@ -117,7 +117,7 @@ export class World {
         unread += held.unread;
         if (held.cause !== null) active.delete(held);
       }
-      demand(unread <= limits.maxHeldBytes, 'bytes within the limit', () => `side ${end} keeps ${unread} bytes that nobody reads`);
+      demand(unread <= limits.maxHeldBytes, 'bytes within the limit', () => `side ${end} keeps ${unread} unread bytes`);
     }
     this.findings.report();
   }

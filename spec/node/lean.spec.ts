@@ -178,7 +178,7 @@ describe('the entry point lean, over sockets', () => {
     expect(peer.status).toEqual({ state: 'open', reconnects: 1 });
   });
 
-  it('A goaway of the server lets a running stream end, and the next call goes to a new socket', async () => {
+  it('A running stream ends after a goaway of the server, and the next call goes to a new socket', async () => {
     await listening();
     const peer = dial({ reconnect: reconnect({ minDelayMs: 1 }) });
     const running = peer.open<unknown[]>('collect');

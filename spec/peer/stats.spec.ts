@@ -9,7 +9,7 @@ import { connect, createPair } from '../support/peer/tracked.js';
 const time = virtualPeerTime();
 const logs = collectLogs();
 
-/** Lets time pass until a call has ended, in one way or another. */
+/** Advances the time until a call has ended, in one way or another. */
 async function done(call: Promise<unknown>): Promise<void> {
   void call.catch(() => undefined);
   await time.advance(10);

@@ -38,7 +38,7 @@ it.each<[name: string, helpers: unknown, got: string]>([
   ['a function', () => undefined, 'a function'],
 ])('`fakePeer` throws for %s as helpers', (_name, helpers, got) => {
   expect(() => fakePeer(helpers as RunHelpers, { a: '--a' })).toThrow(
-    expect.objectContaining({ name: 'TypeError', message: `helpers: expected those of TestScheduler.run, got ${got}` }),
+    expect.objectContaining({ name: 'TypeError', message: `helpers: expected the helpers of TestScheduler.run, got ${got}` }),
   );
 });
 

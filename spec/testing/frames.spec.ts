@@ -40,7 +40,7 @@ describe('frameMarbles', () => {
     });
   });
 
-  it("`frameMarbles` lets the caller's letter replace another", () => {
+  it('A letter of the caller replaces a letter of `frameMarbles`', () => {
     expect(frameMarbles(1, { d: { payload: 'mine' } }).d).toEqual({ type: 'data', stream: 1, payload: 'mine' });
   });
 });

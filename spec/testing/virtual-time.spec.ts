@@ -105,7 +105,7 @@ describe('virtualTime', () => {
     expect(done).toEqual([]);
   });
 
-  it('Virtual time lets promises settle between two steps, however long their chain', async () => {
+  it('Promises settle between two steps of virtual time, however long their chain', async () => {
     const done: string[] = [];
     const chain = async (): Promise<void> => {
       for (let step = 0; step < 1_000; step++) await Promise.resolve();

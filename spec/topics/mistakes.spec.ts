@@ -146,7 +146,7 @@ describe('values of this program', () => {
     second.unsubscribe();
   });
 
-  it('A bus lets a channel go once it has no listener', async () => {
+  it('A bus drops a channel once it has no listener', async () => {
     const bus = memoryBus();
     const heard: unknown[] = [];
     const values$ = bus.on('news');

@@ -17,7 +17,7 @@ import { answerOf, REFUSED_BY_VERIFY } from './refuse.js';
 import type { UpgradeRefusal } from './refuse.js';
 
 /**
- * The verdict of `verify` (V6). `true` or a context lets the peer in. 401 asks for credentials, and `refuse` answers any other status.
+ * The verdict of `verify` (V6). `true` or a context admits the peer. 401 asks for credentials, and `refuse` answers any other status.
  * Every other value answers 403.
  *
  * @example
@@ -100,7 +100,7 @@ export function objectionTo(request: IncomingMessage, policy: UpgradePolicy): Ob
     return { status: 400, cause: 'codec', reason: `expected the subprotocol '${protocol}' in first place, got ${got}` };
   }
   try {
-    // The user's function that lets the page in may also have closed this side.
+    // The user's function that admits the page may also have closed this side.
     if (originAllowed(request, policy.origins)) return policy.draining$.value ? GOING_AWAY : null;
   } catch (error) {
     return unjudged(error);
@@ -109,7 +109,7 @@ export function objectionTo(request: IncomingMessage, policy: UpgradePolicy): Ob
   return { status: 403, cause: 'origin', reason: 'this origin is not allowed', detail };
 }
 
-// A program without types may return anything. Only a clear yes lets the peer in.
+// A program without types may return anything. Only a clear yes admits the peer.
 function rulingOf(verdict: unknown): Ruling {
   if (verdict === true) return ACCEPTED;
   if (typeof verdict !== 'object' || verdict === null)

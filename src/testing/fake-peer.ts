@@ -123,7 +123,7 @@ export function fakePeer(
   third: FakePeerOptions = {},
 ): FakePeer {
   if (typeof (helpers as { readonly cold?: unknown } | null)?.cold !== 'function')
-    throw optionError('helpers', 'those of TestScheduler.run', helpers);
+    throw optionError('helpers', 'the helpers of TestScheduler.run', helpers);
   checkObject('rows', given);
   return isContract(given) ? fakeContract(helpers, second as ContractRows, third) : fakeRows(helpers, given, second);
 }

@@ -41,7 +41,7 @@ describe('the wire rules', () => {
     ['open of stream 1: between the fragments of data', [cut, open]],
     ['data of stream 1: headers after the first frame', [open, ['dialer', { type: 'data', stream: 1, headers: { a: 1 } }]]],
     ['data of stream 1: trailers without an end', [open, ['dialer', { type: 'data', stream: 1, trailers: { a: 1 } }]]],
-    ['reset of stream 2: that nobody has opened', [['dialer', { type: 'reset', stream: 2 }]]],
+    ['reset of stream 2: a stream without an open', [['dialer', { type: 'reset', stream: 2 }]]],
   ])('The wire rules report %s', (what, messages) => {
     expect(brokenBy(messages)).toContain(`dialer: ${what}`);
   });

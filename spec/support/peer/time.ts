@@ -17,7 +17,7 @@ export interface PeerTime {
  * Makes rxjs's time virtual for each test of a file. After each test its time advances for an instant, so that an error that
  * rxjs reports from a timer surfaces in the right test. Jest itself reports unhandled rejections.
  *
- * @param yielding lets promises continue between two tasks
+ * @param yielding waits for promises between two tasks
  */
 export function virtualPeerTime(yielding: () => Promise<void> = promisesSettled): PeerTime {
   let clock = new MemoryClock();

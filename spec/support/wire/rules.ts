@@ -36,7 +36,7 @@ export class WireRules {
     if (sent.cut !== null && type !== sent.cut && type !== 'reset') blame(`between the fragments of ${sent.cut}`);
     if (type === 'open' && sent.cut === null) this.#checkOpen(from, stream, own, known !== undefined, blame);
     if (type === 'data' && own && !sent.begun) blame('before its open');
-    if (!own && !this.#sides[from === 'dialer' ? 'acceptor' : 'dialer'].has(stream)) blame('that nobody has opened');
+    if (!own && !this.#sides[from === 'dialer' ? 'acceptor' : 'dialer'].has(stream)) blame('a stream without an open');
     if (headers !== null && (own ? type !== 'open' : type !== 'data' || sent.begun)) blame('headers after the first frame');
     if (trailers !== null && !end) blame('trailers without an end');
     sent.cut = more ? type : null;

@@ -181,7 +181,7 @@ export class PeerCore implements SessionOwner, AnswerHost {
     this.incoming.socketOpened();
   }
 
-  /** Lets the session accept new streams, beginning with the waiting ones. If a goaway came during the hello, it accepts none. */
+  /** New streams go to the session from now on, the waiting ones first. If a goaway came during the hello, the session accepts none. */
   ready(session: Session, reconnects: number): void {
     this.#lastSession = session;
     this.#handshaking = null;

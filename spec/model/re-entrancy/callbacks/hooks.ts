@@ -44,7 +44,7 @@ const subscriber = (what: string, of: (peer: Peer) => Observable<unknown>, throw
     },
   },
   {
-    where: `a subscriber of ${what} that is told of the end`,
+    where: `a subscriber of ${what}, at the end`,
     throws: 'rxjs',
     hang(scene, run) {
       scene.read(what, of(scene.near), { complete: () => run() });

@@ -126,7 +126,7 @@ export const STREAMS: readonly Callback[] = [
     },
     'rxjs',
   ),
-  handler('a function that gives trailers', (stream, run) => {
+  handler('a function that returns trailers', (stream, run) => {
     stream.setTrailers(() => {
       run({ stream });
       return { rows: 1 };
