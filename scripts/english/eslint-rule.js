@@ -3,8 +3,8 @@ import { faultsOf } from './prose.js';
 /** Marks at the edges of a comment's lines, blanked so that offsets stay. */
 const MARKS = /^\s*\/\*+|\*+\/\s*$|^[^\S\n]*\*(?!\S)|\/\/|(?<=^|\n)\s*\* ?@\w+(?: \w+)?/gm;
 const EXAMPLE = /@example[^]*?(?=\n\s*\* @|$)/g;
-/** What makes an error: a class, or a function. */
-const ERROR = /(Error|Fault)$/;
+/** Several words on one line. Other literals are names, code or tables. */
+const PROSE = /^(?=.*\S \S).*$/;
 const blank = (text) => text.replace(/[^\n]/g, ' ');
 
 /** Comments that stand below each other are one text. */
@@ -29,14 +29,12 @@ function calledName({ type, callee, tag, object, name }) {
   return inner === undefined ? '' : calledName(inner);
 }
 
-/** The text of a literal, also where it is put together. Anything else in it is one letter. */
 function textOf(node) {
   if (node?.type === 'Literal' && typeof node.value === 'string') return node.value;
-  if (node?.type === 'TemplateLiteral') return node.quasis.map(({ value }) => value.cooked).join('x');
-  return node?.type === 'BinaryExpression' ? `${textOf(node.left) ?? 'x'}${textOf(node.right) ?? 'x'}` : null;
+  return node?.type === 'TemplateLiteral' ? node.quasis.map(({ value }) => value.cooked).join('x') : null;
 }
 
-/** Plain English in comments, in what errors and log lines say, and in titles of tests. Such a title is a whole sentence without its `describe`. */
+/** Plain English in comments and in texts, such as errors, log lines and titles of tests. A title is a whole sentence without its `describe`. */
 export const plainEnglish = {
   meta: { type: 'suggestion', messages: { fault: '{{ message }}' }, schema: [] },
   create({ sourceCode, report }) {
@@ -44,8 +42,9 @@ export const plainEnglish = {
     const check = (node, faults) => {
       for (const { message } of faults) report({ node, messageId: 'fault', data: { message } });
     };
-    const checkTexts = ({ arguments: texts }) => {
-      for (const node of texts) check(node, faultsOf(textOf(node) ?? ''));
+    const checkText = (node) => {
+      const prose = textOf(node);
+      if (prose !== null && PROSE.test(prose)) check(node, faultsOf(prose));
     };
     return {
       Program() {
@@ -56,17 +55,12 @@ export const plainEnglish = {
             report({ loc: sourceCode.getLocFromIndex(from + at), messageId: 'fault', data: { message } });
         }
       },
-      CallExpression(node) {
-        const name = calledName(node.callee);
+      Literal: checkText,
+      TemplateLiteral: checkText,
+      'CallExpression:exit'(node) {
         const title = textOf(node.arguments[0]);
-        if (['log', 'logger', 'describe'].includes(name) || ERROR.test(name)) checkTexts(node);
-        if (!['it', 'test'].includes(name) || title === null) return;
-        check(node.arguments[0], faultsOf(title));
-        if (!/^[A-Z`$%'"]/.test(title))
+        if (['it', 'test'].includes(calledName(node.callee)) && title !== null && !/^[A-Z`$%'"]/.test(title))
           check(node.arguments[0], [{ message: 'a title that continues its describe: write a whole sentence' }]);
-      },
-      NewExpression(node) {
-        if (ERROR.test(calledName(node.callee))) checkTexts(node);
       },
     };
   },

@@ -31,8 +31,9 @@ const PLANTED: readonly (readonly [planted: string, code: string, reported: read
   ['a title that continues its describe', "it('drops a late frame', f);", ['1 a title that continues its describe']],
   ['the title of a table', "it.each([1])('gives %s', f);", ['1 "gives"', '1 a title that continues its describe']],
   ['the text of an error', 'throw new TypeError(`expected that of ${x}`);', ['1 "that of"']],
-  ['the text of an error in two parts', "throw new TypeError('got that ' + 'of a peer');", ['1 "that of"']],
+  ['the text of an error in two parts', "throw new TypeError('got that of ' + name);", ['1 "that of"']],
   ['the text of an error that a function makes', "throw optionError('helpers', 'those of a scheduler', x);", ['1 "those of"']],
+  ['the reason of a reset', "stream.reset(CANCEL, 'whoever waits has left');", ['1 "whoever"']],
   ['the text of a log line', "log('warn', 'the caller is told');", ['1 "is told"']],
 ];
 

@@ -232,7 +232,7 @@ describe('logs of a server', () => {
     });
     const secret = { path: `/?token=${SECRET}`, headers: { Cookie: SECRET } };
     expect((await handshake(server.http, secret)).status).toBe(401);
-    expect((await handshake(server.http, { ...secret, headers: { Authorization: `${SECRET} of nobody` } })).status).toBe(500);
+    expect((await handshake(server.http, { ...secret, headers: { Authorization: `${SECRET} of no user` } })).status).toBe(500);
     const letIn = await handshake(server.http, { ...secret, headers: { Authorization: SECRET } });
     expect(letIn.status).toBe(101);
     letIn.socket.destroy();

@@ -52,12 +52,12 @@ describe('rapid resets', () => {
 describe('opens without a handler', () => {
   it('Session refuses an open without a handler, and ends the connection after too many', () => {
     const rig = new Rig({ limits: { junk: { burst: 1, perSecond: 0 } } });
-    for (const id of [1, 3]) rig.remote(id).live.refuse('nobody is here');
-    const refused = { how: 'reset', by: 'library', code: REFUSED, reason: 'nobody is here', payload: null };
+    for (const id of [1, 3]) rig.remote(id).live.refuse('no handler is here');
+    const refused = { how: 'reset', by: 'library', code: REFUSED, reason: 'no handler is here', payload: null };
     expect(rig.remotes.map(({ ends }) => ends)).toEqual([[refused], [refused]]);
     expect(rig.news).toMatchObject([
-      { type: 'reset', stream: 1, code: REFUSED, reason: 'nobody is here' },
-      { type: 'reset', stream: 3, code: REFUSED, reason: 'nobody is here' },
+      { type: 'reset', stream: 1, code: REFUSED, reason: 'no handler is here' },
+      { type: 'reset', stream: 3, code: REFUSED, reason: 'no handler is here' },
       { type: 'goaway', code: ENHANCE_YOUR_CALM },
     ]);
     expect(rig.transport.closes).toHaveLength(1);

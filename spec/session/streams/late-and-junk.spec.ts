@@ -190,7 +190,7 @@ describe('late and junk frames', () => {
   });
 
   it('Session logs a refused open at debug', () => {
-    expect(debugLines(() => new Rig().remote(1).live.refuse('nobody'))).toContain('rxmux: ignored an open of stream 1: nobody');
+    expect(debugLines(() => new Rig().remote(1).live.refuse('no handler'))).toContain('rxmux: ignored an open of stream 1: no handler');
   });
 
   it('Session resets data of a never opened id with a reason', () => {
