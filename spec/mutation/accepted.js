@@ -61,7 +61,7 @@ export const ACCEPTED = [
       why: 'only a shortcut: otherwise all slices are made to measure them',
     },
   ]),
-  ...of('src/session/send/bulk-window.ts', [{ code: 'this.#probes.shift()?.giveUp', why: NARROWING }]),
+  ...of('src/session/send/bulk-window.ts', [{ code: 'this.#probes.shift()?.cancel', why: NARROWING }]),
   ...of('src/wire/frames-equal.ts', [
     ...[
       "typeof a !== 'object' || typeof b !== 'object' || a === null || b === null",

@@ -86,7 +86,7 @@ export class Closing {
     if (this.#phase === 'closed') return;
     // Announced first, so that no stream opens while the rest is undone.
     host.control.goaway.announce();
-    this.#abandon();
+    this.#stopReceiving();
     host.scheduler.stop(host.control.announceGoaway(fault.resetCode, fault.message));
     host.transport.close(fault.closeCode, fault.message);
   }
@@ -94,7 +94,7 @@ export class Closing {
   /** The remote goes away with an error, and has one second to close the socket itself. */
   expectRemoteClose(): void {
     this.#within(ERROR_GOAWAY_MS, () => {
-      this.#abandon();
+      this.#stopReceiving();
       this.host.scheduler.stop(null);
       this.host.transport.close(CloseCode.CLEAN, '');
     });
@@ -155,7 +155,7 @@ export class Closing {
     this.host.transport.close(CloseCode.CLEAN, this.#reason);
   }
 
-  #abandon(): void {
+  #stopReceiving(): void {
     this.stop();
     this.host.receiveBudget.stop();
     this.host.watchdog.watchClosing();

@@ -52,7 +52,7 @@ export class ControlStream implements Sink<CompleteFrame> {
   readonly #pings = new LazyMap<string, Ping>();
   #pinged = 0;
   /** Cancels the outstanding keepalive ping, if any. */
-  #giveUpProbe = noop;
+  #cancelProbe = noop;
   #lost: CloseReason | null = null;
   #goaways = 0;
 
@@ -90,8 +90,8 @@ export class ControlStream implements Sink<CompleteFrame> {
 
   /** Sends a ping of the keepalive. Any sign of life answers it. */
   probe(): void {
-    this.#giveUpProbe();
-    this.#giveUpProbe = this.ping(noop);
+    this.#cancelProbe();
+    this.#cancelProbe = this.ping(noop);
   }
 
   /** The socket has ended. */

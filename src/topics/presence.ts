@@ -162,7 +162,7 @@ class BusPresence implements Presence {
   #tick(): void {
     this.#ticks++;
     if (this.#ticks % 2 === 0) this.#send({});
-    for (const [from, other] of [...this.#others]) if (--other.ticksLeft <= 0) this.#forget(from, other);
+    for (const [from, other] of [...this.#others]) if (--other.ticksLeft <= 0) this.#drop(from, other);
   }
 
   #receive(report: Report): void {
@@ -177,7 +177,7 @@ class BusPresence implements Presence {
     const { from, version, joined, left, all, bye } = report;
     const known = this.#others.get(from);
     if (bye === true) {
-      if (known !== undefined) this.#forget(from, known);
+      if (known !== undefined) this.#drop(from, known);
       return;
     }
     const other = known ?? { version: -1, memberships: new Map<string, Membership>(), ticksLeft: 0 };
@@ -209,14 +209,14 @@ class BusPresence implements Presence {
     }
   }
 
-  #forget(from: string, other: OtherServer): void {
+  #drop(from: string, other: OtherServer): void {
     this.#others.delete(from);
     this.#replace(other, [], -1);
   }
 
   #stop(): void {
     this.#send({ bye: true });
-    for (const [from, other] of [...this.#others]) this.#forget(from, other);
+    for (const [from, other] of [...this.#others]) this.#drop(from, other);
   }
 
   #send(report: Omit<Report, 'from' | 'version'>): void {

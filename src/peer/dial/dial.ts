@@ -32,7 +32,7 @@ export class Dial {
   /** The session of the open socket; `null` before. */
   #session: Session | null = null;
   #helloError: AnyMuxError | null = null;
-  /** Everything that the dial holds. Closed once the dial has failed or was given up. */
+  /** Everything that the dial holds. The end of the dial releases it. */
   readonly #life = new Subscription();
   /** The current step: the address and its socket, the hello, or the turn before a failure is reported. */
   #step = Subscription.EMPTY;
@@ -47,11 +47,11 @@ export class Dial {
     this.#context = contextOf(history, this.#life);
   }
 
-  get givenUp(): boolean {
+  get closed(): boolean {
     return this.#life.closed;
   }
 
-  giveUp(): void {
+  close(): void {
     this.#life.unsubscribe();
   }
 
@@ -120,7 +120,7 @@ export class Dial {
     this.host.connected(session);
     if (greeting === null) this.host.opened(session);
     session.start();
-    if (greeting !== null && !this.givenUp) this.#greet(session, greeting);
+    if (greeting !== null && !this.closed) this.#greet(session, greeting);
   }
 
   #greet(session: Session, greeting: Greeting): void {
@@ -179,7 +179,7 @@ export class Dial {
   };
 
   #fail(failure: FailedDial): void {
-    if (this.givenUp) return;
+    if (this.closed) return;
     this.#begin();
     if (this.#session !== null) {
       this.#helloError = failure.error;
@@ -189,7 +189,7 @@ export class Dial {
     // Report one timer turn later, so that an `onClose` registered right after `connect()` receives a synchronous failure.
     this.#step.add(
       asyncScheduler.schedule(() => {
-        this.giveUp();
+        this.close();
         this.host.failed(failure);
       }),
     );

@@ -112,7 +112,7 @@ export class Dialer implements SocketSource, DialHost {
     if (session !== this.#session) return this.#lostReplaced(close);
     this.#session = null;
     if (this.#phase === 'idle' || this.#phase === 'dialing' || this.#phase === 'waiting') return this.#lostReplaced(close);
-    this.#dial?.giveUp();
+    this.#dial?.close();
     const error = this.#phase === 'greeting' ? (this.#dial?.errorAfter(close) ?? null) : null;
     return this.#decide(close, { status: null, retryAfterMs: null, announced: session.goawayCode, error });
   }
@@ -176,7 +176,7 @@ export class Dialer implements SocketSource, DialHost {
       const dial = (this.#dial = new Dial(this.core, this.plan, history, this));
       this.#report();
       // An observer of the status may have closed the peer.
-      if (dial.givenUp) return;
+      if (dial.closed) return;
       this.#timer.unsubscribe();
       dial.start();
     });
@@ -240,7 +240,7 @@ export class Dialer implements SocketSource, DialHost {
     this.#resumes.unsubscribe();
     this.#timer.unsubscribe();
     this.#idleClose?.stop();
-    this.#dial?.giveUp();
+    this.#dial?.close();
   }
 
   #wait(delayMs: number): void {

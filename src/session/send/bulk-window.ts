@@ -34,7 +34,7 @@ export type SendPing = (answered: (ms: number) => void) => () => void;
 interface Probe {
   /** Bytes of bulk sent before this ping. */
   readonly mark: number;
-  readonly giveUp: () => void;
+  readonly cancel: () => void;
 }
 
 /** Measures the path to the remote by pongs. */
@@ -144,14 +144,14 @@ export class BulkWindow {
     const mark = this.#sentBytes;
     const answeredBefore = this.#answeredBytes;
     const path = this.#path;
-    const giveUp = this.ping((ms) => {
+    const cancel = this.ping((ms) => {
       path.answered(mark - answeredBefore, ms);
       this.#isUnpaced = false;
-      for (let probe = this.#probes.peek(); probe !== undefined && probe.mark <= mark; probe = this.#probes.peek()) this.#giveUpFirst();
+      for (let probe = this.#probes.peek(); probe !== undefined && probe.mark <= mark; probe = this.#probes.peek()) this.#cancelFirst();
       this.#arrived(mark);
     });
-    this.#probes.push({ mark, giveUp });
-    if (this.#probes.length > MAX_PROBES) this.#giveUpFirst();
+    this.#probes.push({ mark, cancel });
+    if (this.#probes.length > MAX_PROBES) this.#cancelFirst();
   }
 
   /** Whether small frames of other streams contend with bulk. */
@@ -159,8 +159,8 @@ export class BulkWindow {
     return steadyNow() < this.#contendedUntil;
   }
 
-  #giveUpFirst(): void {
-    this.#probes.shift()?.giveUp();
+  #cancelFirst(): void {
+    this.#probes.shift()?.cancel();
   }
 
   /** All bulk up to `mark` has arrived, or counts as arrived. */

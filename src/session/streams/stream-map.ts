@@ -48,7 +48,7 @@ export class StreamMap<T> {
     const slot = this.#slotOf(id);
     if (this.#ids[slot] !== id) return;
     this.#size--;
-    this.#vacate(slot);
+    this.#release(slot);
     const slots = this.#ids.length;
     if (slots > SMALL_SLOTS && this.#size * 8 < slots) this.#resize(slots / 2);
   }
@@ -68,8 +68,8 @@ export class StreamMap<T> {
     return slot;
   }
 
-  /** Frees a slot. Moves each later entry into the hole if that entry was displaced past it. */
-  #vacate(slot: number): void {
+  /** Releases a slot. Moves each later entry into the hole if that entry was displaced past it. */
+  #release(slot: number): void {
     const last = this.#ids.length - 1;
     let hole = slot;
     for (let next = (hole + 1) & last; this.#ids[next] !== FREE; next = (next + 1) & last) {

@@ -39,7 +39,7 @@ export interface KeepaliveHost {
   /** Sends a ping. */
   probe(): void;
   /** Terminates the connection. */
-  giveUp(): void;
+  terminate(): void;
 }
 
 /**
@@ -97,7 +97,7 @@ export class KeepaliveTimer {
       if (this.host.lastSignOfLifeAt() >= probedAt) this.#awaitSilence();
       else if (!onTime) this.#probe();
       else if (remainingMs > 0) this.#awaitLife(probedAt, remainingMs);
-      else this.host.giveUp();
+      else this.host.terminate();
     });
   }
 

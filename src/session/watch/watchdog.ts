@@ -107,7 +107,7 @@ export class Watchdog implements KeepaliveHost {
     this.#keepalive?.probeNow();
   }
 
-  giveUp(): void {
+  terminate(): void {
     this.host.transport.terminate('no sign of life');
   }
 
