@@ -11,7 +11,11 @@ const MANY_ROWS = 40;
 export class Row {
   readonly lanes: Lane[] = [];
 
-  constructor(readonly c: number) {}
+  /** @param place counts the rows of a connection from the top */
+  constructor(
+    readonly c: number,
+    readonly place = 0,
+  ) {}
 
   get newest(): Lane | undefined {
     return this.lanes.at(-1);
@@ -62,6 +66,7 @@ export class Rows {
       const row = lane.isConnection ? group.own : this.folds ? group.rowFor(lane) : group.added();
       row.lanes.push(lane);
       lane.row = row;
+      if (this.folds && !lane.isConnection) group.placed(row);
     }
   }
 
@@ -85,39 +90,64 @@ export class Rows {
 class Group {
   readonly own: Row;
   readonly streams: Row[] = [];
-  /** The rows whose newest stream has ended, from top to bottom. Each new stream looks at these alone. */
+  /** The rows whose newest stream has ended, from the latest end to the earliest: each new stream looks at the last ones alone. */
   #ended: Row[] = [];
+  /** Those whose pause is over, too, from top to bottom. */
+  #free: Row[] = [];
+  #places = 0;
 
   constructor(private readonly c: number) {
     this.own = new Row(c);
   }
 
   listEnded(): void {
-    this.#ended = this.streams.filter(hasEnded);
+    this.#ended = this.streams.filter(hasEnded).sort((a, b) => endOf(b) - endOf(a));
+    this.#free = [];
   }
 
   /** Returns a row that is free, or a new one. */
-  rowFor(lane: Lane): Row {
-    const free = this.#freeFor(lane);
-    const row = free ?? this.added();
-    if (lane.end === null && free !== undefined) this.#ended.splice(this.#ended.indexOf(free), 1);
-    if (lane.end !== null && free === undefined) this.#ended.push(row);
-    return row;
+  rowFor({ name, openedAt }: Lane): Row {
+    const latest = openedAt - (this.streams.length > MANY_ROWS ? 0 : PAUSE_MS);
+    for (let row = this.#ended.at(-1); row !== undefined && endOf(row) <= latest; row = this.#ended.at(-1)) {
+      this.#ended.pop();
+      insert(this.#free, row, ({ place }) => place);
+    }
+    const isFree = (row: Row): boolean => endOf(row) <= latest;
+    const named = this.#take((row) => row.newest?.name === name && isFree(row));
+    return named ?? (this.streams.length < FEW_ROWS ? undefined : this.#take(isFree)) ?? this.added();
+  }
+
+  /** A lane has its row. */
+  placed(row: Row): void {
+    if (hasEnded(row)) insert(this.#ended, row, (ended) => -endOf(ended));
   }
 
   added(): Row {
-    const row = new Row(this.c);
+    const row = new Row(this.c, this.#places++);
     this.streams.push(row);
     return row;
   }
 
-  #freeFor({ name, openedAt }: Lane): Row | undefined {
-    const { length } = this.streams;
-    const latest = openedAt - (length > MANY_ROWS ? 0 : PAUSE_MS);
-    const isFree = ({ newest }: Row): boolean => newest !== undefined && newest.endedAt <= latest;
-    const named = this.#ended.find((row) => row.newest?.name === name && isFree(row));
-    return named ?? (length < FEW_ROWS ? undefined : this.#ended.find(isFree));
+  #take(isWanted: (row: Row) => boolean): Row | undefined {
+    const index = this.#free.findIndex(isWanted);
+    return index === -1 ? undefined : this.#free.splice(index, 1)[0];
   }
+}
+
+function endOf({ newest }: Row): number {
+  return newest?.endedAt ?? Infinity;
+}
+
+/** Inserts an item into a list that rises by a rank. */
+function insert<T>(list: T[], item: T, rankOf: (item: T) => number): void {
+  const rank = rankOf(item);
+  let [low, high] = [0, list.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (rankOf(list[middle] as T) <= rank) low = middle + 1;
+    else high = middle;
+  }
+  list.splice(low, 0, item);
 }
 
 function hasEnded({ newest }: Row): boolean {

@@ -78,6 +78,18 @@ describe('rows', () => {
     expect(titles(rows)).toEqual([]);
   });
 
+  it('Twice as many streams at once, which have ended all, take about twice as many looks at rows', () => {
+    const newest = jest.spyOn(Row.prototype, 'newest', 'get');
+    const looksAt = (streams: number): number => {
+      const { lanes } = timelineOf(...Array.from({ length: streams }, (_, n) => request(n, 2 * n + 1, 100_000 + n)).flat());
+      newest.mockClear();
+      new Rows(true).add(lanes);
+      return newest.mock.calls.length;
+    };
+    expect(looksAt(2_000) / looksAt(1_000)).toBeLessThan(2.5);
+    newest.mockRestore();
+  });
+
   it('New streams look once at the rows of open streams, however many come at once', () => {
     const newest = jest.spyOn(Row.prototype, 'newest', 'get');
     const looksAt = (openRows: number): number => {
