@@ -1,7 +1,9 @@
-import { expect, it } from '@jest/globals';
+import { expect, it, jest } from '@jest/globals';
 import { TestScheduler } from 'rxjs/testing';
 import type { RunHelpers } from 'rxjs/testing';
-import { createPair, createServer, fakePeer } from '../../src/testing.js';
+import { logger } from '../../src/logger.js';
+import { contract, request, stream } from '../../src/contract.js';
+import { createPair, createServer, fakePeer, virtualTime } from '../../src/testing.js';
 import type { FakePeerOptions, PairOptions, TestServerOptions } from '../../src/testing.js';
 
 type Row = readonly [options: unknown, message: string];
@@ -51,4 +53,45 @@ it.each<[name: string, rows: unknown, options: unknown, message: string]>([
   new TestScheduler(() => undefined).run((helpers) => {
     expect(() => fakePeer(helpers, rows as Record<string, string>, options as FakePeerOptions)).toThrow(new TypeError(message));
   });
+});
+
+const api = contract({ price: stream<void, number>(), chat: { send: request() } });
+
+it.each<[name: string, rows: unknown, message: string]>([
+  ['an unknown procedure', { prize: '-a|' }, "rows: expected one of price, chat.send, got 'prize'"],
+  ['a namespace', { chat: '-a|' }, "rows: expected one of price, chat.send, got 'chat'"],
+  ['a number', { price: 5 }, "rows['price']: expected marbles, or [marbles, values, error], got 5"],
+  ['an empty list', { price: [] }, "rows['price']: expected marbles, or [marbles, values, error], got undefined"],
+])('`fakePeer` of a contract throws for a row of %s', (_name, rows, message) => {
+  new TestScheduler(() => undefined).run((helpers) => {
+    expect(() => fakePeer(helpers, api, rows as { price: string })).toThrow(new TypeError(message));
+  });
+});
+
+it.each<[call: string, message: string, misuse: (link: ReturnType<typeof createPair>['link']) => void]>([
+  ['stall', "stall: expected 'dialer' or 'acceptor', got 'me'", (link) => link.stall('me' as 'dialer')],
+  ['resume', "resume: expected 'dialer' or 'acceptor', got undefined", (link) => link.resume(undefined as never)],
+  ['inject', "inject: expected 'dialer' or 'acceptor', got 'x'", (link) => link.inject('x' as 'dialer', '{}')],
+  ['a message of inject', 'inject: expected a text or an ArrayBuffer, got an object', (link) => link.inject('dialer', {} as never)],
+])('A link throws for a wrong argument of %s', (_call, message, misuse) => {
+  const { link } = createPair();
+  expect(() => misuse(link)).toThrow(new TypeError(message));
+});
+
+it.each([
+  ['dropp', "'dropp'"],
+  [{ delay: 5 }, 'an object'],
+])('A script that returns the fault %p ends the connection, and the log says why', async (fault, got) => {
+  const error = jest.spyOn(logger, 'error').mockReturnValue(undefined);
+  const { dialer } = createPair({ faults: () => fault as never });
+  await expect(dialer.request(1)).rejects.toThrow('connection lost');
+  const says = `faults: expected 'drop', 'duplicate', 'cut', { delayMs } or { replace }, got ${got}`;
+  expect(error).toHaveBeenCalledWith(expect.any(String), new TypeError(says));
+  error.mockRestore();
+});
+
+it('`advance` rejects for Infinity, because a keepalive never ends', async () => {
+  const time = virtualTime();
+  await expect(time.advance(Infinity)).rejects.toThrow(new TypeError('ms: expected a finite number, got Infinity'));
+  time.restore();
 });

@@ -142,6 +142,8 @@ describe('replay', () => {
     ['no recording', '{}', {}, 'expected a line of a recording'],
     ['another codec', [{ ...OPEN, f: { type: 'open', stream: 1, payload: new Uint8Array(1) } }], {}, "codec 'json': expected a value"],
     ['frames that no peer sends', [{ ...OPEN, f: { type: 'open', stream: 1, more: 1 } }], {}, "field 'more': expected a boolean"],
+    ['bytes', new Uint8Array(2) as never, {}, "recording: expected a text, as readFileSync(path, 'utf8') returns, got an object"],
+    ['a speed of 0', [OPEN], { speed: 0 }, 'speed: expected a number above 0, got 0'],
     ['another side', [OPEN], { side: 'server' as 'dialer' }, "side: expected 'dialer' or 'acceptor', got 'server'"],
   ])('A replay refuses %s at once', (_, recording, options, message) => {
     expect(() => replay(recording, options)).toThrow(message);

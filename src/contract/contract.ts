@@ -52,3 +52,8 @@ export function isContract(value: object): value is Contract {
     (entry: unknown) => typeof entry === 'object' && entry !== null && (isProcedure(entry as Contract) || isContract(entry)),
   );
 }
+
+/** The names of all procedures, such as `chat.lines`. */
+export function namesIn(api: Contract, prefix = ''): string[] {
+  return Object.entries(api).flatMap(([name, entry]) => (isProcedure(entry) ? [prefix + name] : namesIn(entry, `${prefix}${name}.`)));
+}

@@ -1,6 +1,7 @@
 import { asyncScheduler, concatMap, defer, filter, from, map, merge, mergeMap, of, take, timer } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { Line, RecordedFrame } from './recording.js';
+import { optionError } from '../wire/check.js';
 import { checkOptions } from '../wire/options.js';
 import { isOpen, scriptOf, streamOf } from './script.js';
 import type { FrameLine, RecordedSide, Script } from './script.js';
@@ -23,7 +24,7 @@ export interface PlayOptions {
  *
  * It leaves out pongs, streams whose open is missing in the recording, and messages that do not decode.
  *
- * @throws TypeError for a connection without lines, and for a recording without payloads
+ * @throws TypeError for an unknown side, a speed that is not above 0, a connection without lines, and a recording without payloads
  *
  * @example
  * ```ts
@@ -36,8 +37,13 @@ export function play(lines: readonly Line[], options: PlayOptions): Observable<R
   return playScript(scriptOf(lines, side, connection), heard$, speed);
 }
 
-/** Plays a script, as {@link play} does. */
+/**
+ * Plays a script, as {@link play} does.
+ *
+ * @throws TypeError for a speed that is not above 0, which would never end
+ */
 export function playScript({ played, heard }: Script, heard$: Observable<RecordedFrame>, speed: number): Observable<RecordedFrame> {
+  if (!(speed > 0)) throw optionError('speed', 'a number above 0', speed);
   const begin = Math.min(...[played, heard].flatMap(([line]) => line?.t ?? []));
   const opens = new Map(heard.filter(isOpen).map((line) => [streamOf(line), line]));
   const own = played.filter((line) => !opens.has(streamOf(line)) && line.f['type'] !== 'pong');

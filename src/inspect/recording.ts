@@ -1,3 +1,4 @@
+import { optionError } from '../wire/check.js';
 import { fromJson, Omitted, sizeOf, toJson } from './json-values.js';
 
 /** A line of a recording: a frame of a connection, and when it passed. A recording is a text with the JSON of one line in each row. */
@@ -53,7 +54,7 @@ const BYTE_ORDER_MARK = /^\ufeff/;
 /**
  * Reads the lines of a recording.
  *
- * @throws SyntaxError or TypeError as {@link readLine} does, with the number of the line
+ * @throws TypeError for a value that is no text; SyntaxError or TypeError as {@link readLine} does, with the number of the line
  *
  * @example
  * ```ts
@@ -61,6 +62,7 @@ const BYTE_ORDER_MARK = /^\ufeff/;
  * ```
  */
 export function readLines(text: string): readonly Line[] {
+  if (typeof text !== 'string') throw optionError('recording', "a text, as readFileSync(path, 'utf8') returns", text);
   return text
     .replace(BYTE_ORDER_MARK, '')
     .split('\n')

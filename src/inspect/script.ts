@@ -1,3 +1,4 @@
+import { optionError } from '../wire/check.js';
 import { hasContent } from './recording.js';
 import type { Line, RecordedFrame } from './recording.js';
 
@@ -25,9 +26,10 @@ const SIGNS: Readonly<Record<RecordedSide, Line['d']>> = { dialer: '>', acceptor
 /**
  * Reads one connection of a recording.
  *
- * @throws TypeError for a connection without lines, and for a played line whose content was left out
+ * @throws TypeError for an unknown side, for a connection without lines, and for a played line whose content was left out
  */
 export function scriptOf(lines: readonly Line[], side: RecordedSide, connection: number): Script {
+  if (!Object.hasOwn(SIGNS, side)) throw optionError('side', "'dialer' or 'acceptor'", side);
   const all = lines.filter(({ c }) => c === connection);
   if (all.length === 0) throw new TypeError(`expected frames of connection ${connection} in the recording, got none`);
   const frames = all.filter((line): line is FrameLine => line.f !== null);

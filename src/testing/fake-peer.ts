@@ -1,5 +1,5 @@
 import type { RunHelpers } from 'rxjs/testing';
-import { isContract } from '../contract/contract.js';
+import { isContract, namesIn } from '../contract/contract.js';
 import type { Contract, NamesOf } from '../contract/contract.js';
 import { isCall } from '../contract/convention.js';
 import type { Sent } from '../contract/procedure.js';
@@ -8,7 +8,7 @@ import type { PeerOptions } from '../peer/base/options.js';
 import type { Peer } from '../peer/peer.js';
 import type { Metadata } from '../wire/frame.js';
 import { checkFunction, checkObject, optionError } from '../wire/check.js';
-import { checkOptions } from '../wire/options.js';
+import { checkOptions, refuseUnknown } from '../wire/options.js';
 import { fakeAnswers } from './fake-answers.js';
 
 /** One call of the program under test. */
@@ -98,7 +98,7 @@ export function fakePeer<Row extends string>(
  * A peer whose answers to a contract are rows of marbles. A row's key is the name of a procedure, such as `price` or `chat.lines`, and
  * its values have the type that the procedure declares.
  *
- * @throws CodecNotRegistered, and TypeError for a bad option
+ * @throws CodecNotRegistered, and TypeError for a bad option and for a row of an unknown procedure
  *
  * @example
  * ```ts
@@ -125,7 +125,7 @@ export function fakePeer(
   if (typeof (helpers as { readonly cold?: unknown } | null)?.cold !== 'function')
     throw optionError('helpers', 'the helpers of TestScheduler.run', helpers);
   checkObject('rows', given);
-  return isContract(given) ? fakeContract(helpers, second as ContractRows, third) : fakeRows(helpers, given, second);
+  return isContract(given) ? fakeContract(helpers, given, second as ContractRows, third) : fakeRows(helpers, given, second);
 }
 
 /** The names of options that a contract's rows take, beyond the options of the peer. */
@@ -141,12 +141,18 @@ function fakeRows(helpers: Pick<RunHelpers, 'cold'>, rows: Readonly<Record<strin
   return fakeAnswers({ ...fakes, payloadOf: (payload) => payload }, shared);
 }
 
-function fakeContract(helpers: Pick<RunHelpers, 'cold'>, rows: ContractRows, options: Omit<FakePeerOptions, 'name'>): FakePeer {
-  checkObject('rows', rows);
+function fakeContract(
+  helpers: Pick<RunHelpers, 'cold'>,
+  api: Contract,
+  rows: ContractRows,
+  options: Omit<FakePeerOptions, 'name'>,
+): FakePeer {
+  refuseUnknown('rows', checkObject('rows', rows), Object.fromEntries(namesIn(api).map((name) => [name, true])));
   checkOptions(options, CONTRACT_NAMES, PEER_OPTIONS);
   const { values, error, ...shared } = options;
   const answers = Object.entries(rows).map(([row, given]) => {
-    const [answer, ownValues = values, ownError = error] = typeof given === 'string' ? [given] : given;
+    const [answer, ownValues = values, ownError = error] = Array.isArray(given) ? (given as Exclude<typeof given, string>) : [given];
+    if (typeof answer !== 'string') throw optionError(`rows['${row}']`, 'marbles, or [marbles, values, error]', answer);
     return [row, helpers.cold<unknown>(answer, ownValues, ownError)] as const;
   });
   const fakes = { answers: Object.fromEntries(answers), rowOf: (called: string) => (Object.hasOwn(rows, called) ? called : undefined) };

@@ -1,10 +1,12 @@
 import { map } from 'rxjs';
 import type { Observable } from 'rxjs';
+import { isFault, OTHER_SIDE } from './memory-link.js';
 import type { Fault, MemoryLink, Side } from './memory-link.js';
 import type { CloseReason } from '../wire/close-reason.js';
 import type { Codec, Message } from '../wire/codec.js';
 import type { Frame } from '../wire/frame.js';
-import { checkFunction, checkNumber, checkObject } from '../wire/check.js';
+import { checkFunction, checkNumber, checkObject, optionError } from '../wire/check.js';
+import { isArrayBuffer } from '../wire/cross-realm.js';
 import { refuseUnknown } from '../wire/options.js';
 import type { NamesOf, Options } from '../wire/options.js';
 import type { Given } from '../wire/check.js';
@@ -52,15 +54,21 @@ export function linkOf(line: MemoryLink, codec: Codec): Link {
       line.cut(reason);
     },
     stall(side) {
-      line.ends[side].stall();
+      line.ends[checkSide('stall', side)].stall();
     },
     resume(side) {
-      line.ends[side].unstall();
+      line.ends[checkSide('resume', side)].unstall();
     },
     inject(to, message) {
-      line.inject(to, message);
+      if (typeof message !== 'string' && !isArrayBuffer(message)) throw optionError('inject', 'a text or an ArrayBuffer', message);
+      line.inject(checkSide('inject', to), message);
     },
   };
+}
+
+function checkSide(caller: string, side: Side): Side {
+  if (Object.hasOwn(OTHER_SIDE, side)) return side;
+  throw optionError(caller, "'dialer' or 'acceptor'", side);
 }
 
 /** Options of the line between two peers. */
@@ -79,5 +87,10 @@ export const LINE_OPTIONS: Options<LineOptions> = {
 
 /** Converts a fault script over frames into one over messages. */
 export function fateOf(faults: FaultScript | undefined, codec: Codec): MemoryLink['options']['fate'] {
-  return faults === undefined ? undefined : ({ from, message, nth }) => faults({ from, nth, frame: codec.decode(message) });
+  if (faults === undefined) return undefined;
+  return ({ from, message, nth }) => {
+    const fault = faults({ from, nth, frame: codec.decode(message) });
+    if (fault === undefined || isFault(fault)) return fault;
+    throw optionError('faults', "'drop', 'duplicate', 'cut', { delayMs } or { replace }", fault);
+  };
 }

@@ -37,6 +37,12 @@ export type Fault =
       readonly replace: Message;
     };
 
+/** Whether a script has returned a fault. */
+export function isFault(value: unknown): value is Fault {
+  if (typeof value === 'object' && value !== null) return 'delayMs' in value || 'replace' in value;
+  return value === 'drop' || value === 'duplicate' || value === 'cut';
+}
+
 /** Options of a link between two memory transports. */
 export interface MemoryLinkOptions {
   /** The subprotocol that both ends report. */

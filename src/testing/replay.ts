@@ -11,12 +11,12 @@ import type { PeerOptions } from '../peer/base/options.js';
 import { PeerCore } from '../peer/core/peer-core.js';
 import { Peer } from '../peer/peer.js';
 import { soon } from '../rx/soon.js';
-import { checkNumber, optionError } from '../wire/check.js';
+import { checkNumber } from '../wire/check.js';
 import { isArrayBuffer } from '../wire/cross-realm.js';
 import type { Frame } from '../wire/frame.js';
 import { FRAME_TYPES, isFrameType } from '../wire/frame-types.js';
 import { fromMapping, toMapping } from '../wire/mapping.js';
-import { checkOptions, readOptions } from '../wire/options.js';
+import { asGiven, checkOptions, readOptions } from '../wire/options.js';
 import type { Options } from '../wire/options.js';
 import { subprotocol } from '../wire/subprotocol.js';
 import { MemoryLink, OTHER_SIDE } from './memory-link.js';
@@ -52,7 +52,7 @@ interface Played {
 }
 
 const OPTIONS: Options<Partial<Played>, Played> = {
-  side: [checkSide, 'dialer'],
+  side: [asGiven, 'dialer'],
   connection: [checkNumber, 1],
   speed: [checkNumber, 1],
 };
@@ -78,7 +78,7 @@ export function replay(recording: string | readonly Line[], options: ReplayOptio
   checkOptions(options, OPTIONS, PEER_OPTIONS);
   const { keepalive = false, ...given } = options;
   const { side, connection, speed } = readOptions(OPTIONS, given);
-  const script = scriptOf(typeof recording === 'string' ? readLines(recording) : recording, side, connection);
+  const script = scriptOf(Array.isArray(recording) ? (recording as readonly Line[]) : readLines(recording as string), side, connection);
   const core = new PeerCore(resolveOptions({ ...given, keepalive }, side === 'acceptor'));
   const { codec } = core;
   // Throws here, and not later on the clock.
@@ -126,9 +126,4 @@ function envelopeOf(frame: Frame): RecordedFrame {
   const envelope = toMapping(frame);
   const { fragment } = envelope;
   return isArrayBuffer(fragment) ? { ...envelope, fragment: new Uint8Array(fragment) } : envelope;
-}
-
-function checkSide(name: string, side: unknown): RecordedSide {
-  if (side === 'dialer' || side === 'acceptor') return side;
-  throw optionError(name, "'dialer' or 'acceptor'", side);
 }

@@ -1,6 +1,6 @@
 import { throughChannel } from '../transport/later-turn.js';
 import { MemoryClock } from '../rx/memory-clock.js';
-import { checkNumber } from '../wire/check.js';
+import { checkNumber, optionError } from '../wire/check.js';
 
 /** Time that a test controls. */
 export interface VirtualTime {
@@ -43,7 +43,7 @@ export function virtualTime(): VirtualTime {
       return clock.now;
     },
     async advance(ms = 0) {
-      checkNumber('ms', ms);
+      if (checkNumber('ms', ms) === Infinity) throw optionError('ms', 'a finite number', ms);
       const until = clock.now + ms;
       do await promisesSettled();
       while (clock.step(until));
