@@ -16,6 +16,9 @@ const circular = (): object => {
   return value;
 };
 
+/** A log of a program, without a message. */
+const OWN: Log<string, string> = { live$: NEVER, head: () => ['a'], history: () => [], publish: () => Promise.resolve('a') };
+
 describe('values of strangers', () => {
   it.each([
     null,
@@ -88,6 +91,40 @@ describe('a log', () => {
     const messages = ['a1', 'a1', 'a2'].map((cursor) => ({ cursor, value: cursor }));
     const log: Log<string, string> = { live$: NEVER, head: () => ['a0'], history: () => messages, publish: () => Promise.resolve('') };
     expect(await lastValueFrom(catchUp(log, 'a0').pipe(take(2), toArray()))).toEqual([messages[0], messages[2]]);
+  });
+});
+
+describe('mistakes that TypeScript finds, in a program without it', () => {
+  const bus = memoryBus();
+  it.each<[string, () => unknown, string]>([
+    ['no bus', () => room(undefined as never, 'typing'), 'room: expected a Bus, got undefined'],
+    ['a log in the place of a bus', () => room(memoryLog() as never, 'typing'), 'room: expected a Bus, got an object'],
+    ['an empty channel', () => room(bus, ''), "room: expected a text for a channel, got ''"],
+    ['no room', () => presence(bus).members$(undefined as never), 'members$: expected a text for a room, got undefined'],
+  ])('A room and the members of one refuse %s', (_, make, message) => {
+    expect(make).toThrow(new TypeError(message));
+  });
+
+  it.each<[unknown, string]>([
+    [{ keyy: 'a' }, "options: expected one of key, got 'keyy'"],
+    [{ key: 5 }, 'key: expected a text of one line without spaces at its ends, got 5'],
+    [{ key: '' }, "key: expected a text of one line without spaces at its ends, got ''"],
+    [null, 'options: expected an object, got null'],
+  ])('`publish` rejects for the options %j', async (options, message) => {
+    for (const log of [memoryLog<string>(), room<string>(bus, 'typing')])
+      await expect(log.publish('hello', options as never)).rejects.toThrow(new TypeError(message));
+  });
+
+  it('`catchUp` refuses a log whose `live$` is no Observable', () => {
+    expect(() => catchUp({ ...OWN, live$: [] } as never, null)).toThrow(new TypeError('log.live$: expected an Observable, got an array'));
+  });
+
+  it.each<[string, object, string]>([
+    ['sends bare values', { live$: timer(0).pipe(map(() => 'hello')) }, "log: expected messages, { cursor, value }, got 'hello'"],
+    ['keeps bare values', { history: () => [{ value: 1 }] }, 'log: expected messages, { cursor, value }, got an object'],
+  ])('A subscriber of a log that %s errors', async (_, parts, message) => {
+    const after = 'history' in parts ? 'a' : null;
+    await expect(lastValueFrom(catchUp({ ...OWN, ...parts }, after))).rejects.toThrow(new TypeError(message));
   });
 });
 

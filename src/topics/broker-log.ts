@@ -1,11 +1,9 @@
 import { defer, finalize, firstValueFrom, Observable, share, timer } from 'rxjs';
 import { log as writeLog } from '../logger.js';
-import { optionError } from '../wire/check.js';
-import { checkOptions } from '../wire/options.js';
 import type { BrokerError } from './broker-error.js';
 import { CursorLost } from './cursor-lost.js';
 import { toJson } from './json-value.js';
-import { PUBLISH_NAMES } from './log.js';
+import { checkPublish } from './log.js';
 import type { Log, Message, PublishOptions } from './log.js';
 
 /** The work of an adapter at its broker. A cursor names a message that the broker keeps. */
@@ -65,9 +63,8 @@ export class BrokerLog<T> implements Log<T, string> {
   }
 
   async publish(value: T, options: PublishOptions = {}): Promise<string> {
-    checkOptions(options, PUBLISH_NAMES);
+    checkPublish(options);
     const json = toJson(value);
-    checkKey(options.key);
     try {
       return await this.broker.publish(json, options);
     } catch (error) {
@@ -119,12 +116,6 @@ export class BrokerLog<T> implements Log<T, string> {
       }),
     );
   }
-}
-
-/** A broker may carry a key in a header. @throws TypeError */
-function checkKey(key: unknown): void {
-  if (key === undefined || (typeof key === 'string' && /^\S([^\r\n]*\S)?$/.test(key))) return;
-  throw optionError('key', 'a text of one line without spaces at its ends', key);
 }
 
 /** Reads on from the last message wherever the broker was away. */

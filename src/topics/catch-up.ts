@@ -1,4 +1,4 @@
-import { Observable } from 'rxjs';
+import { isObservable, Observable } from 'rxjs';
 import type { Subscriber } from 'rxjs';
 import type { Pull } from '../peer/stream/stream-iterator.js';
 import { checkObject, optionError } from '../wire/check.js';
@@ -64,8 +64,14 @@ export function follow<T, C, R>(
   const { from, overflow } = options;
   const policy = waitingBy(overflow);
   const begin = beginningAt(from);
-  if (!('live$' in checkObject('log', log, 'a Log'))) throw optionError('log', 'a Log', log);
+  checkLog(log);
   return new Following(() => new ProjectedReader(new LogReader(log, after ?? null, policy, begin), project));
+}
+
+/** @throws TypeError unless `log` is a log. No check of a class, because a log may be one of the user's */
+function checkLog<T, C>(log: Log<T, C>): void {
+  if (!('live$' in checkObject('log', log, 'a Log'))) throw optionError('log', 'a Log', log);
+  if (!isObservable(log.live$)) throw optionError('log.live$', 'an Observable', log.live$);
 }
 
 interface Reader<R> {

@@ -6,6 +6,7 @@ import { Fifo } from '../wire/fifo.js';
 import { QueueOverflowError } from '../wire/stream-errors.js';
 import { atEnd } from './beginning.js';
 import type { Beginning } from './beginning.js';
+import { checkItem } from './log.js';
 import type { Log, Message, TopicItem } from './log.js';
 import { sourceOf } from './log-source.js';
 import type { Waiting } from './overflow.js';
@@ -151,15 +152,16 @@ export class LogReader<T, C> {
   /** Passes an item to the taker, unless it is not newer than the last one. */
   #pass(item: Item<T, C>): void {
     const taker = this.#taker;
-    if (taker === null || !this.#isNew(item.cursor)) return;
+    if (taker === null || !this.#isNew(item)) return;
     this.#place = item.cursor;
     this.#taker = null;
     taker.resolve({ done: false, value: item });
   }
 
-  /** An error of the order ends the reader: without an order it would drop messages. */
-  #isNew(cursor: C): boolean {
+  /** An error of the order ends the reader: without an order, or a cursor, it would drop messages. */
+  #isNew(item: Item<T, C>): boolean {
     try {
+      const { cursor } = checkItem('log', item);
       return this.#place === null || this.#newer(cursor, this.#place);
     } catch (error) {
       this.#fail(error);

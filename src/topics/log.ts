@@ -1,5 +1,6 @@
 import type { Observable, ObservableInput } from 'rxjs';
-import type { NamesOf } from '../wire/options.js';
+import { optionError } from '../wire/check.js';
+import { checkOptions } from '../wire/options.js';
 
 /** A value of a log, and its place there. */
 export interface Message<T, C> {
@@ -17,14 +18,29 @@ export interface TopicItem<T, C> {
   readonly value?: T;
 }
 
+/** @throws TypeError for an item without a cursor: no reader could go on after it */
+export function checkItem<T, C>(name: string, item: TopicItem<T, C>, expected = 'messages'): TopicItem<T, C> {
+  if (typeof item === 'object' && (item as unknown) !== null && 'cursor' in item) return item;
+  throw optionError(name, `${expected}, { cursor, value }`, item);
+}
+
 /** How a message is published. */
 export interface PublishOptions {
   /** The same key twice is one message, where the broker can: in `memoryLog` among the kept messages, in JetStream for a time. */
   readonly key?: string | undefined;
 }
 
-/** The names of {@link PublishOptions}. */
-export const PUBLISH_NAMES: NamesOf<PublishOptions> = { key: true };
+/**
+ * Checks how a message is published. A broker may carry its key in a header.
+ *
+ * @throws TypeError for an unknown option, and for a key that no header carries
+ */
+export function checkPublish(options: PublishOptions): void {
+  checkOptions(options, { key: true });
+  const { key }: { readonly key?: unknown } = options;
+  if (key === undefined || (typeof key === 'string' && /^\S([^\r\n]*\S)?$/.test(key))) return;
+  throw optionError('key', 'a text of one line without spaces at its ends', key);
+}
 
 /**
  * A log of a broker, as topics read it. Each message has a cursor, and cursors rise in the order of the log.

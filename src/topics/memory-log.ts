@@ -6,7 +6,7 @@ import { checkCarried } from './carried-value.js';
 import { CursorLost } from './cursor-lost.js';
 import { newEpoch, numberOf } from './epoch.js';
 import { InOrder } from './in-order.js';
-import { PUBLISH_NAMES } from './log.js';
+import { checkPublish } from './log.js';
 import type { Log, Message, PublishOptions } from './log.js';
 
 /** How much a log in memory keeps. */
@@ -69,7 +69,7 @@ class MemoryLog<T> implements Log<T, string> {
 
   publish(value: T, options: PublishOptions = {}): Promise<string> {
     return new Promise((resolve) => {
-      checkOptions(options, PUBLISH_NAMES);
+      checkPublish(options);
       checkValue(value);
       checkCarried(value);
       const { key } = options;

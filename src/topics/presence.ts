@@ -37,8 +37,8 @@ export interface Presence {
  *
  * Every server holds all members of the channel in memory.
  *
- * @throws TypeError for a bus that is none, and unless `leaseMs` is a number of at least 6; `join` for a room or a member that is empty or
- *   no text, and for a peer that is none
+ * @throws TypeError for a bus that is none, and unless `leaseMs` is a number of at least 6; `join` and `members$` for a room or a
+ *   member that is empty or no text, and `join` for a peer that is none
  *
  * @example
  * ```ts
@@ -106,6 +106,7 @@ class BusPresence implements Presence {
   }
 
   members$(room: string): Observable<ReadonlySet<string>> {
+    checkName('members$', 'a room', room);
     const changes$ = this.#changed$.pipe(
       filter((changed) => changed === room),
       startWith(room),

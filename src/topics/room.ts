@@ -1,15 +1,19 @@
 import { defer, finalize, map, share } from 'rxjs';
 import { checkValue } from '../peer/stream/check-value.js';
+import { checkBus, checkName } from './bus.js';
 import type { Bus } from './bus.js';
 import { CursorLost } from './cursor-lost.js';
 import { newEpoch, numberOf } from './epoch.js';
-import type { Log } from './log.js';
+import { checkPublish } from './log.js';
+import type { Log, PublishOptions } from './log.js';
 
 /**
  * Makes a topic without history over a bus: each message at most once. A client that goes on after a message that this server has not
  * heard last gets {@link CursorLost}. With `onLost: () => EMPTY` it skips what it has missed.
  *
  * @returns a log for {@link answerTopic}; `publish` resolves with the place of this server once the broker has the message
+ *
+ * @throws TypeError for a bus that is none, and for a channel that is empty or no text
  *
  * @example
  * ```ts
@@ -18,6 +22,8 @@ import type { Log } from './log.js';
  * ```
  */
 export function room<T>(bus: Bus, channel: string): Log<T, string> {
+  checkBus('room', bus);
+  checkName('room', 'a channel', channel);
   let epoch = newEpoch();
   let heard = 0;
   const place = (): string => `${epoch}:${heard}`;
@@ -40,7 +46,8 @@ export function room<T>(bus: Bus, channel: string): Log<T, string> {
       if (cursor !== null && cursor !== place()) throw new CursorLost(place());
       return [];
     },
-    async publish(value) {
+    async publish(value, options: PublishOptions = {}) {
+      checkPublish(options);
       checkValue(value);
       await bus.send(channel, value);
       return place();

@@ -5,9 +5,10 @@ import { checkPeer } from '../peer/check-peer.js';
 import { reopenOnReconnect } from '../peer/operators/reopen-on-reconnect.js';
 import type { Peer } from '../peer/peer.js';
 import { observableFrom } from '../peer/stream/input.js';
-import { checkFunction, optionError } from '../wire/check.js';
+import { checkFunction } from '../wire/check.js';
 import { checkOptions } from '../wire/options.js';
 import { lossIn } from './cursor-lost.js';
+import { checkItem } from './log.js';
 import type { Message, TopicItem } from './log.js';
 
 /** How a topic goes on. */
@@ -50,7 +51,11 @@ export function topic<T, C>(
     /** Losses since the last item. */
     let losses = 0;
     const messages$ = defer(() =>
-      reopenOnReconnect<TopicItem<T, C>, C, null>(peer, { initial: place as null, open, cursor: (item) => checkItem(item).cursor }),
+      reopenOnReconnect<TopicItem<T, C>, C, null>(peer, {
+        initial: place as null,
+        open,
+        cursor: (item) => checkItem('topic', item, 'items of answerTopic').cursor,
+      }),
     ).pipe(
       tap(() => {
         losses = 0;
@@ -69,12 +74,6 @@ export function topic<T, C>(
     };
     return defer(() => concat(observableFrom(snapshot), messages$)).pipe(retry({ delay: goOn }));
   });
-}
-
-/** @throws TypeError for a value that `answerTopic` does not send: without a cursor the topic could not go on after it */
-function checkItem<T, C>(item: TopicItem<T, C>): TopicItem<T, C> {
-  if (typeof item === 'object' && (item as unknown) !== null && 'cursor' in item) return item;
-  throw optionError('topic', 'items of answerTopic, { cursor, value }', item);
 }
 
 function hasValue<T, C>(item: TopicItem<T, C>): item is Message<T, C> {
