@@ -1,13 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
 import { from, lastValueFrom, mergeMap, of } from 'rxjs';
 import type { Observable } from 'rxjs';
-import { answer, client, contract, request, stream, upload } from '../../src/contract.js';
+import { answer, client, contract, plain, request, stream, upload } from '../../src/contract.js';
+import type { Procedure } from '../../src/contract.js';
 import { collectLogs } from '../support/peer/logs.js';
 import { createPair } from '../support/peer/tracked.js';
 
 const logs = collectLogs();
 
 const one = contract({ one: request<void, number>() });
+const NUMBER = plain<number>();
 const answerOne = { one: () => 1 };
 
 describe('mistakes that TypeScript finds, in a program without it', () => {
@@ -28,6 +30,19 @@ describe('mistakes that TypeScript finds, in a program without it', () => {
     expect(() => client(dialer, api as never)).toThrow(new TypeError(says('client')));
   });
 
+  it.each<[string, Procedure, string]>([
+    ['a misspelt schema', request({ payloads: NUMBER } as object), "request 'one': expected one of payload, reply, errors, got 'payloads'"],
+    ['a reply of a stream', stream({ reply: NUMBER } as never), "stream 'one': expected one of payload, item, errors, got 'reply'"],
+    [
+      'a schema in the place of its object',
+      request(NUMBER as object),
+      "request 'one': expected one of payload, reply, errors, got '~standard'",
+    ],
+    ['a text', upload({ input: 'number' as never }), "the input of 'one': expected a schema, got 'number'"],
+  ])('`answer` refuses a procedure with %s, whose values would pass unchecked', (_, one, says) => {
+    expect(() => answer(contract({ one }), { one: () => 1 } as never)).toThrow(new TypeError(says));
+  });
+
   it('A misspelt option is refused, because a misspelt `around` would let every call pass', () => {
     expect(() => answer(one, answerOne, { arround: () => of(1) } as never)).toThrow(
       new TypeError("options: expected one of around, overflow, got 'arround'"),
@@ -38,6 +53,19 @@ describe('mistakes that TypeScript finds, in a program without it', () => {
 
 describe('calls', () => {
   const api = contract({ square: request<number, number>(), sum: upload<void, number, number>() });
+
+  it('A call refuses an input among its options, which `open$` would send', async () => {
+    const { dialer } = createPair();
+    const calls = client(
+      dialer,
+      contract({ square: request<number, number>(), count: stream<void, number>(), sum: upload<void, number>() }),
+    );
+    const stray = { input: [1] } as object;
+    const says = "options: expected one of headers, signal, timeoutMs, onOpen, retry, got 'input'";
+    expect(() => calls.square(1, stray)).toThrow(new TypeError(says));
+    expect(() => calls.count(undefined, stray)).toThrow(new TypeError(says));
+    await expect(calls.sum.promise(undefined, [1], stray)).rejects.toThrow(new TypeError(says.replace('retry', 'retry, overflow')));
+  });
 
   it.each<[string, unknown]>([
     ['a symbol', Symbol('ms')],

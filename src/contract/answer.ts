@@ -17,6 +17,7 @@ import { ResetCode } from '../wire/reset-code.js';
 import { RemoteError } from '../wire/stream-errors.js';
 import { AnsweredCall } from './call.js';
 import type { Call } from './call.js';
+import { checkProcedure } from './check-procedure.js';
 import { isCall, TIMEOUT_HEADER } from './convention.js';
 import { checkEntry, isProcedure } from './contract.js';
 import type { Contract, NamesOf } from './contract.js';
@@ -86,7 +87,8 @@ interface Bound {
  * with `INVALID`. The issues are its data.
  *
  * @param answers one function for each procedure. Of requests and uploads its result is the reply, of others the items.
- * @throws TypeError for an `api` that is no contract, a procedure without an answer, and a wrong or unknown option
+ * @throws TypeError for an `api` that is no contract, and for a misspelt or wrong schema in it. It also throws one for a procedure
+ *   without an answer, and for a wrong or unknown option.
  *
  * @example
  * ```ts
@@ -125,6 +127,7 @@ function bind(table: Map<string, Bound>, api: Contract, answers: unknown, prefix
       bind(table, entry, given, `${name}.`);
       continue;
     }
+    checkProcedure(name, entry);
     const method = checkFunction(`answers.${name}`, given as Bound['answer']);
     table.set(name, {
       procedure: entry,

@@ -1,6 +1,7 @@
 import { lastValueFrom } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { checkPeer } from '../peer/check-peer.js';
+import { OPEN_NAMES } from '../peer/calls/call-options.js';
 import type { InputOptions, OpenOptions } from '../peer/calls/call-options.js';
 import type { Peer } from '../peer/peer.js';
 import type { Input } from '../peer/stream/input.js';
@@ -84,6 +85,9 @@ export function client<C extends Contract, V extends boolean = false>(peer: Peer
   return callsOf(peer, checkObject('client', api, 'a contract'), options.validate === true, '') as Client<C, V>;
 }
 
+/** Names {@link SendingOptions}. */
+const SENDING_NAMES = { ...OPEN_NAMES, overflow: true };
+
 function callsOf(peer: Peer, api: Contract, validate: boolean, prefix: string): unknown {
   const calls = Object.entries(api).map(([key, value]) => {
     const name = prefix + key;
@@ -97,7 +101,7 @@ function callOf(peer: Peer, name: string, { kind, output }: Procedure, validate:
   const check = checkBy(validate ? output : undefined, `what '${name}' sent`);
   const checked = checkEach(check);
   const unchecked = (payload: unknown, input: Input<unknown>, options?: OpenOptions): Observable<unknown> =>
-    peer.open$(opening(name, payload), { ...timed(options), input });
+    peer.open$(opening(name, payload), { ...timed(options, SENDING_NAMES), input });
   const sending = (...call: Parameters<typeof unchecked>): Observable<unknown> => unchecked(...call).pipe(checked);
   switch (kind) {
     case 'stream':
@@ -121,8 +125,14 @@ function callOf(peer: Peer, name: string, { kind, output }: Procedure, validate:
   }
 }
 
-/** The options of a call, whose time-out travels with it. */
-function timed<O extends OpenOptions<unknown, never>>(options?: O): O | undefined {
-  const { timeoutMs = 0, headers } = options ?? {};
-  return timeoutMs > 0 && timeoutMs < Infinity ? ({ ...options, headers: { ...headers, [TIMEOUT_HEADER]: timeoutMs } } as O) : options;
+/**
+ * The options of a call, whose time-out travels with it.
+ *
+ * @throws TypeError for an unknown option: `open$` would send a stray `input`
+ */
+function timed<O extends OpenOptions<unknown, never>>(options: O | undefined, names: object = OPEN_NAMES): O | undefined {
+  if (options === undefined) return options;
+  checkOptions(options, names);
+  const { timeoutMs = 0, headers } = options;
+  return timeoutMs > 0 && timeoutMs < Infinity ? { ...options, headers: { ...headers, [TIMEOUT_HEADER]: timeoutMs } } : options;
 }

@@ -183,6 +183,7 @@ interface Schemas {
   readonly item?: MaybeSchema;
 }
 
-function declare(kind: Kind, { payload, input, reply, item }: Schemas = {}): Procedure {
-  return Object.freeze({ kind, payload, input, output: reply ?? item });
+/** Keeps a misspelt name, which `answer` refuses: a page that only calls needs no such check. */
+function declare(kind: Kind, of?: Schemas): Procedure {
+  return Object.freeze({ ...of, kind, output: of?.reply ?? of?.item }) as Procedure;
 }

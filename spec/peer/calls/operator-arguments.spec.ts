@@ -39,6 +39,14 @@ describe('Arguments of operators over peers and streams', () => {
     expect(make).toThrow(new TypeError(message));
   });
 
+  it.each([
+    { options: { input: of(9) }, says: "options: expected one of headers, signal, timeoutMs, onOpen, retry, overflow, got 'input'" },
+    { options: 'latest', says: "options: expected an object, got 'latest'" },
+    { options: null, says: 'options: expected an object, got null' },
+  ])('`through` throws for $options when it is called', ({ options, says }) => {
+    expect(() => through(createPair().dialer, 'squares', given(options))).toThrow(new TypeError(says));
+  });
+
   it.each<[string, unknown, string]>([
     ['no options', undefined, 'reopenOnReconnect: expected { open }, got undefined'],
     ['a function in place of options', () => [], 'reopenOnReconnect: expected { open }, got a function'],
