@@ -9,7 +9,7 @@ describe('Error of a failed dial', () => {
   it.each<[what: string, reason: string, facts: ConnectFacts, message: string]>([
     ['the close code', '', {}, 'the connection could not be opened (1006)'],
     ['the reason', 'ECONNREFUSED', {}, 'the connection could not be opened (1006 ECONNREFUSED)'],
-    ['the status alone', 'x', { status: 503, opaque: true }, 'expected the handshake to be accepted, got HTTP 503'],
+    ['the status alone', 'x', { status: 503, opaque: true }, 'expected this server to accept the handshake, got HTTP 503'],
     [
       'the address without credentials and query',
       '',
@@ -35,6 +35,9 @@ describe('Error of a failed dial', () => {
   it('The error names possible causes only when the platform reports none', () => {
     expect(connectError(close, { opaque: true }).message).toMatch(
       /^the connection could not be opened \(1006\); this platform does not say why: /,
+    );
+    expect(connectError({ ...close, reason: 'no accept' }, { opaque: true }).message).toBe(
+      'the connection could not be opened (1006 no accept)',
     );
   });
 

@@ -20,13 +20,18 @@ export const defaultErrorSerializer: ErrorSerializer = (error) => ({
   message: messageOf(error),
 });
 
-/** The message of any thrown value; the code or the name of an error without one. Errors inside it may hold secrets. Never throws. */
+/**
+ * The message of any thrown value, which is never empty; the code or the name of an error without one. Errors inside it may hold secrets.
+ * Never throws.
+ */
 export function messageOf(error: unknown): string {
   try {
-    return String(isError(error) ? error.message || codeOrName(error) : error);
+    const text = String(isError(error) ? error.message || codeOrName(error) : error);
+    if (text) return text;
   } catch {
-    return 'unknown error';
+    // A value that has no text, such as an object without a prototype.
   }
+  return 'unknown error';
 }
 
 function codeOrName({ code, name }: CodedError): string {

@@ -24,14 +24,15 @@ export function connectError(
   { address = null, status = null, opaque = false, cause }: ConnectFacts = {},
 ): ConnectError {
   const reason = { ...close, willRetry: false };
-  const where = address === null ? '' : ` ${shownAddress(address)}`;
+  // Without an address, only a server has a status: its own.
+  const where = address === null ? 'this server' : shownAddress(address);
   if (status !== null) {
-    const asked = where === '' ? 'the handshake to be accepted' : `${where.trim()} to accept the handshake`;
     const suspect = status === HTTP_UPGRADE_REQUIRED ? NO_UPGRADE : '';
-    return new ConnectError(`expected ${asked}, got HTTP ${status}${suspect}`, { status, reason });
+    return new ConnectError(`expected ${where} to accept the handshake, got HTTP ${status}${suspect}`, { status, reason });
   }
-  const text = reason.reason === '' ? String(reason.code) : `${reason.code} ${reason.reason}`;
-  return new ConnectError(`the connection${where === '' ? '' : ` to${where}`} could not be opened (${text})${opaque ? SUSPECTS : ''}`, {
+  const said = close.reason && ` ${close.reason}`;
+  const suspects = opaque && !said ? SUSPECTS : '';
+  return new ConnectError(`the connection${address === null ? '' : ` to ${where}`} could not be opened (${close.code}${said})${suspects}`, {
     reason,
     ...(cause === undefined ? {} : { cause }),
   });
