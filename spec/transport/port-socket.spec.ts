@@ -110,6 +110,26 @@ describe('the handshake', () => {
     expect(await dialer.closed).toMatchObject({ code: 4000, reason: 'not now' });
   });
 
+  it('Both dials fail when both ends dial', async () => {
+    const failures = channel().map((port) => {
+      const dialer = connect('ws://localhost', { socket: (_url, protocol) => portSocket(port, protocol) });
+      return dialer.request('hi').catch((error: unknown) => error);
+    });
+    const message =
+      'the connection to ws://localhost could not be opened (1006 expected one end of the port to accept by portSocket(port), got two that dial)';
+    for (const failure of failures) expect(await failure).toMatchObject({ code: 'CONNECT', message });
+  });
+
+  it.each([
+    { end: 'dials', protocol: JSON_V1, missing: 'the other end of the port has not answered' },
+    { end: 'accepts', protocol: undefined, missing: 'the other end of the port has not dialed' },
+  ])('A call over a port that $end names the other end when it has waited in vain', async ({ protocol, missing }) => {
+    const peer = new Peer(portSocket(new LonePort(), protocol), { isDialer: true });
+    void peer.serve();
+    await expect(peer.request('hi', { timeoutMs: 5 })).rejects.toThrow(`but it was never sent: ${missing}`);
+    await peer.close();
+  });
+
   it('A dial that is given up closes its port', async () => {
     const port = new LonePort();
     const dialer = connect('ws://localhost', { connectTimeoutMs: 1, socket: (_url, protocol) => portSocket(port, protocol) });

@@ -18,6 +18,10 @@ const READ_STEP_BYTES = 64 * 1024;
 /** The status of a handshake with the wrong subprotocol (V2). */
 const HTTP_BAD_REQUEST = 400;
 
+const AWAITS_DIALER = 'the other end of the port has not dialed by portSocket(port, protocol), as the option socket of connect does';
+const AWAITS_ACCEPTOR = 'the other end of the port has not answered: it accepts by portSocket(port) in a peer that serves';
+const TWO_DIALERS = 'expected one end of the port to accept by portSocket(port), got two that dial';
+
 type Item = Exclude<Control, readonly ['read', number]> | readonly ['message', data: unknown];
 
 /**
@@ -79,7 +83,7 @@ class PortSocket extends SocketEvents implements SocketLike {
   /** @param offered the subprotocol that this end dials with; `null` accepts */
   constructor(
     private readonly port: PortLike,
-    offered: string | null,
+    private readonly offered: string | null,
   ) {
     super();
     this.#listening = listenToPort(port, {
@@ -98,6 +102,10 @@ class PortSocket extends SocketEvents implements SocketLike {
 
   get protocol(): string {
     return this.#protocol;
+  }
+
+  get awaits(): string {
+    return this.offered === null ? AWAITS_DIALER : AWAITS_ACCEPTOR;
   }
 
   get refusedStatus(): number | null {
@@ -191,6 +199,10 @@ class PortSocket extends SocketEvents implements SocketLike {
   }
 
   #open(protocol: string, isOffer: boolean): void {
+    if (isOffer && this.offered !== null) {
+      this.#end(abnormalClose(TWO_DIALERS));
+      return;
+    }
     this.#readyState = ReadyState.OPEN;
     this.#protocol = protocol;
     this.#unanswered = isOffer;

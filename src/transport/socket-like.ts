@@ -24,6 +24,8 @@ export interface SocketLike {
   pause?(): void;
   /** Resumes reading. */
   resume?(): void;
+  /** The cause for which a socket is not open yet, if the platform shows it. */
+  readonly awaits?: string | undefined;
   /** HTTP status of a refused handshake, if the platform shows it. */
   readonly refusedStatus?: number | null;
   /** Calls `listener` for each event of a type. */

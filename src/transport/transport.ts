@@ -25,6 +25,8 @@ export interface Transport {
   readonly protocol: string;
   /** Whether the platform hides why a handshake failed. To a browser, any refusal looks like a lost connection. */
   readonly opaque: boolean;
+  /** The cause for which a socket is not open yet, if the platform shows it. */
+  readonly awaits?: string | undefined;
   /** HTTP status of a refused handshake, if the platform shows it. */
   readonly refusedStatus: number | null;
   /** `Retry-After` of a refused handshake, in ms, if the platform shows it. */

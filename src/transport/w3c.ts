@@ -79,6 +79,10 @@ export class W3cTransport<Socket extends SocketLike = SocketLike> implements Tra
     return this.#closed;
   }
 
+  get awaits(): string | undefined {
+    return this.socket.awaits;
+  }
+
   get refusedStatus(): number | null {
     return this.socket.refusedStatus ?? null;
   }

@@ -42,7 +42,8 @@ export class GivenSocket implements SocketSource {
   }
 
   get absence(): Absence {
-    return { reason: this.#started ? 'the socket did not open' : 'serve() was not called', error: null };
+    const reason = this.#started ? (this.#transport?.awaits ?? 'the socket did not open') : 'serve() was not called';
+    return { reason, error: null };
   }
 
   start(): void {
