@@ -254,6 +254,7 @@ describe('serve', () => {
     ['half a port', { port: 80.5 }, 'port: expected an integer from 0 to 65535, or a server, got 80.5'],
     ['a path that is a number', { port: 0, path: 5 }, "path: expected one that begins with '/', got 5"],
     ['an object for a server', { server: {} }, 'server: expected one of node:http or node:https, got an object'],
+    ['a host that is a number', { port: 0, host: 127 }, 'host: expected a text, got 127'],
     ['no options', undefined, 'options: expected an object, got undefined'],
     ['null for options', null, 'options: expected an object, got null'],
     ['a path without its slash', { port: 0, path: 'mux' }, "path: expected one that begins with '/', got 'mux'"],

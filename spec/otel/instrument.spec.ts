@@ -270,4 +270,11 @@ describe('instrument', () => {
   ])('An instrumentation refuses %s', (_, source, options) => {
     expect(() => instrument(source as Peer, options as InstrumentOptions)).toThrow(TypeError);
   });
+
+  it.each([
+    [{ tracerProvider: 5 }, 'tracerProvider: expected a TracerProvider, got 5'],
+    [{ meterProvider: {} }, 'meterProvider: expected a MeterProvider, got an object'],
+  ])('An instrumentation names the provider that is none: %j', (options, says) => {
+    expect(() => instrument({ peers$: NEVER }, options as never)).toThrow(new TypeError(says));
+  });
 });

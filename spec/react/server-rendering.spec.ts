@@ -55,6 +55,12 @@ describe('without a provider', () => {
     expect(() => html(Mistaken)).toThrow(new TypeError(says));
   });
 
+  it('`useMuxStatus` refuses an object that is no peer', () => {
+    expect(() => html(() => useMuxStatus(JSON.parse('{}') as Peer).state)).toThrow(
+      new TypeError('useMuxStatus: expected a Peer, got an object'),
+    );
+  });
+
   it('MuxProvider refuses an object that is no peer', () => {
     expect(() => renderToString(createElement(MuxProvider, { peer: JSON.parse('{}') as Peer }))).toThrow(
       'MuxProvider: expected a Peer, got an object',

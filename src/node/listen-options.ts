@@ -23,7 +23,7 @@ export interface ListenOptions {
 export const LISTEN_OPTIONS: Options<Omit<Partial<ListenOptions>, 'totalLimits'> & Pick<ServeOptions, 'totalLimits'>, ListenOptions> = {
   path: [checkPath, undefined],
   port: [asGiven, undefined],
-  host: [asGiven, undefined],
+  host: [checkHost, undefined],
   tls: [asGiven, undefined],
   listenWhileDraining: [checkBoolean, false],
   server: [checkServer, undefined],
@@ -50,6 +50,12 @@ function checkServer<T extends Partial<HttpServer> | null>(name: string, server:
     throw new TypeError(`${name}: expected a server of HTTP/1.1, which WebSockets upgrade: pass allowHTTP1 to createSecureServer`);
   }
   throw optionError(name, 'one of node:http or node:https', server);
+}
+
+/** Node would listen on all addresses for a number. */
+function checkHost(name: string, host: unknown): string {
+  if (typeof host === 'string') return host;
+  throw optionError(name, 'a text', host);
 }
 
 function checkPath(name: string, path: unknown): string {

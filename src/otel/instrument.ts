@@ -55,7 +55,11 @@ const OPTIONS: NamesOf<InstrumentOptions> = {
 
 function checked(options: InstrumentOptions): InstrumentOptions {
   checkOptions(options, OPTIONS);
-  const { methods = [] } = options;
+  const { methods = [], tracerProvider, meterProvider } = options;
+  if (tracerProvider !== undefined && !('getTracer' in Object(tracerProvider)))
+    throw optionError('tracerProvider', 'a TracerProvider', tracerProvider);
+  if (meterProvider !== undefined && !('getMeter' in Object(meterProvider)))
+    throw optionError('meterProvider', 'a MeterProvider', meterProvider);
   // The letters of a text would be the names.
   if (typeof methods === 'string' || !(Symbol.iterator in Object(methods))) throw optionError('methods', 'a list of names', methods);
   return options;

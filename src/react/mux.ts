@@ -73,7 +73,7 @@ export function useOptionalMux(): Peer | null {
  * On a server it is `connecting`.
  *
  * @param peer default: the peer of the provider
- * @throws Error without a peer and a provider
+ * @throws Error without a peer and a provider; TypeError for an object that is no peer
  *
  * @example
  * ```tsx
@@ -85,6 +85,7 @@ export function useMuxStatus(peer?: Peer): PeerStatus {
   const provided = useOptionalMux();
   const watched = peer ?? provided;
   if (watched === null) throw new Error('expected a <MuxProvider peer={…}> above this component, or a peer, got neither');
+  checkPeer('useMuxStatus', watched, 'status$');
   const subscribe = useCallback(
     (changed: () => void) => {
       const watching = watched.status$.subscribe(changed);
