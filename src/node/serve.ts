@@ -7,7 +7,7 @@ import { asyncDispose } from '../peer/base/async-dispose.js';
 import { resolveClose } from '../peer/base/close-options.js';
 import type { CloseOptions } from '../peer/base/close-options.js';
 import { completeGuarded } from '../rx/guard.js';
-import { disown } from '../peer/base/guard.js';
+import { markHandled } from '../peer/base/guard.js';
 import type { Peer } from '../peer/peer.js';
 import { steadyNow } from '../transport/steady-clock.js';
 import { checkObject } from '../wire/check.js';
@@ -106,7 +106,7 @@ class NodeMuxServer implements MuxServer {
     this.listening = listening(this.#host.server);
     if (server !== undefined) {
       // The server's own `error` event reports the same error.
-      void disown(this.listening);
+      void markHandled(this.listening);
       return;
     }
     this.#host.server.on('error', this.#onError);
@@ -158,7 +158,7 @@ class NodeMuxServer implements MuxServer {
       this.#goaways.send(this.peers, resolved);
     }
     if (first) {
-      void disown(this.listening);
+      void markHandled(this.listening);
       this.#stop();
     }
     return this.closed;

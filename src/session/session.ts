@@ -199,7 +199,7 @@ export class Session {
     this.control.connectionLost(loss.reason);
     this.#out.unsubscribe();
     this.scheduler.backlog.clear();
-    this.streams.clearResets();
+    this.streams.releaseResets();
     this.owner.ended(loss);
   }
 }

@@ -14,7 +14,7 @@ export function observableOf<T>(value: T | PromiseLike<T>): Observable<T> {
 }
 
 /** Marks a promise as handled. Leaves other thenables alone. */
-export function disown<T>(value: T): T {
+export function markHandled<T>(value: T): T {
   if (isPromise(value)) value.catch(() => undefined);
   return value;
 }
@@ -22,13 +22,13 @@ export function disown<T>(value: T): T {
 /** @throws TypeError for a thenable that a callback returned, if the caller does not await it */
 export function refuseThenable(what: string, result: unknown): void {
   if (!isThenable(result)) return;
-  disown(result);
+  markHandled(result);
   throw new TypeError(`expected ${what} to work synchronously, got a promise`);
 }
 
 /** @throws TypeError unless a callback of the user's returned a boolean; a promise of a boolean is none */
 export function booleanOf(what: string, verdict: unknown): boolean {
   if (typeof verdict === 'boolean') return verdict;
-  disown(verdict);
+  markHandled(verdict);
   throw new TypeError(`${what}: expected a boolean, got ${isThenable(verdict) ? 'a promise' : typeof verdict}`);
 }

@@ -3,7 +3,7 @@ import type { Codec, Message } from '../../wire/codec.js';
 import { tagOf } from '../../wire/cross-realm.js';
 import type { Metadata, MetadataInput } from '../../wire/frame.js';
 import { getOrMake } from '../../wire/get-or-make.js';
-import { disown, isThenable } from './guard.js';
+import { isThenable, markHandled } from './guard.js';
 
 /** Makes a shallow copy. It spreads, because `Object.assign` would run a `__proto__` setter. */
 export function copyMetadata(metadata: MetadataInput | undefined | null): Metadata {
@@ -12,7 +12,7 @@ export function copyMetadata(metadata: MetadataInput | undefined | null): Metada
   const tag = tagOf(metadata);
   // A Date, a Map, a Headers, an array or a promise would be encoded as another value, or as nothing.
   if (tag === 'Object' && showsItsEntries(metadata)) return { ...metadata };
-  disown(metadata);
+  markHandled(metadata);
   throw new TypeError(`expected headers or trailers to be a plain object, got [object ${tag}]`);
 }
 

@@ -2,7 +2,7 @@ import { Observable } from 'rxjs';
 import { both } from '../../rx/both.js';
 import { GuardedObservable } from '../../rx/guarded-observable.js';
 import { feed } from '../stream/feed.js';
-import { decline, isOneShot } from '../stream/input.js';
+import { isOneShot, releaseInput } from '../stream/input.js';
 import type { Input } from '../stream/input.js';
 import { openFor, readOpened } from '../stream/late-error.js';
 import { checkOverflow } from '../stream/overflow.js';
@@ -30,7 +30,7 @@ function fed$(calls: Calls, value: unknown, options: OpenOptions, input: Input<u
   return new GuardedObservable((subscriber) => {
     let isFed = false;
     subscriber.add(() => {
-      if (!isFed) decline(input);
+      if (!isFed) releaseInput(input);
     });
     const stream = subscriber.closed ? undefined : openFor(subscriber, () => calls.open(value, 'continue', options));
     if (stream === undefined) return undefined;

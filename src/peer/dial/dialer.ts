@@ -201,7 +201,7 @@ export class Dialer implements SocketSource, DialHost {
     this.#phase = retried === null ? 'stopped' : 'waiting';
     if (facts.error !== null) this.series.failed(close, facts.error, reason.willRetry);
     return this.#loss(reason, () => {
-      if (this.#phase === 'stopped') this.#giveUp(reason, facts.error);
+      if (this.#phase === 'stopped') this.#finish(reason, facts.error);
       else if (this.#phase === 'waiting' && retried !== null) this.#wait(retried.delay(close.code, facts));
     });
   }
@@ -211,7 +211,7 @@ export class Dialer implements SocketSource, DialHost {
     const reason = { ...close, willRetry: this.#phase !== 'stopped' };
     return this.#loss(reason, () => {
       this.#last = reason;
-      if (this.#phase === 'stopped') this.#giveUp(reason, null);
+      if (this.#phase === 'stopped') this.#finish(reason, null);
       else this.#report();
     });
   }
@@ -228,7 +228,7 @@ export class Dialer implements SocketSource, DialHost {
   }
 
   /** Stops dialing. Sockets that still drain keep their time. */
-  #giveUp(reason: CloseReason, error: AnyMuxError | null): void {
+  #finish(reason: CloseReason, error: AnyMuxError | null): void {
     this.#halt();
     this.#dialError ??= error;
     if (this.core.sessions.size === 0) this.core.finish({ ...reason, willRetry: false }, this.#dialError);

@@ -6,7 +6,7 @@ import { checkOptions } from '../../wire/options.js';
 import { failAnswer, stopUpload } from '../stream/answer.js';
 import { feed } from '../stream/feed.js';
 import type { FeedOptions } from '../stream/feed.js';
-import { decline } from '../stream/input.js';
+import { releaseInput } from '../stream/input.js';
 import type { Input } from '../stream/input.js';
 import { checkOverflow } from '../stream/overflow.js';
 import type { Overflow } from '../stream/overflow.js';
@@ -79,7 +79,7 @@ function answer(stream: Stream, project: Project, overflow: Overflow, answering:
 function cancelBegun(streamCore: StreamCore, input: Input<unknown>): void {
   streamCore.markTaken();
   streamCore.cancel();
-  decline(input);
+  releaseInput(input);
 }
 
 /** Sends the values of an answer, and then stops an upload that still runs. */

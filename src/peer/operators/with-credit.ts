@@ -7,7 +7,7 @@ import { refuseUnknown } from '../../wire/options.js';
 import { describeReceived } from '../../wire/describe-received.js';
 import { checkOverflow } from '../stream/overflow.js';
 import type { Outlet, Overflow } from '../stream/overflow.js';
-import { decline, observableFrom } from '../stream/input.js';
+import { observableFrom, releaseInput } from '../stream/input.js';
 import { pump } from '../stream/pump.js';
 
 /** Two operators, one for each end of a stream, by which the consumer controls how many items it receives. */
@@ -74,7 +74,7 @@ export function withCredit(n: number): Credit {
         new Observable<T>((subscriber) => {
           const available = new AvailableCredit(subscriber, grants);
           // A stream that has ended already, such as the stream of a consumer that grants nothing, needs no source.
-          if (available.closed) decline(source);
+          if (available.closed) releaseInput(source);
           else subscriber.add(pump(source, available, overflow));
         });
     },

@@ -8,7 +8,7 @@ import { ResetCode } from '../../wire/reset-code.js';
 import { Relay } from '../../rx/relay.js';
 import { rejected, unheeded } from '../base/caller-frames.js';
 import { failAnswer } from './answer.js';
-import { decline } from './input.js';
+import { releaseInput } from './input.js';
 import type { Input } from './input.js';
 import { checkValue } from './check-value.js';
 import { checkOverflow } from './overflow.js';
@@ -52,7 +52,7 @@ export function sendAll(stream: StreamCore, input: Input<unknown>, options: Feed
   checkOptions(options, FEED_NAMES);
   checkOverflow(options.overflow);
   if (stream.sealed && stream.cause === null) {
-    decline(input);
+    releaseInput(input);
     return rejected(outboxOf(stream).refusal());
   }
   const fed$ = feedUntil(options.end === false ? stopped : cutShort, stream, input, options);
@@ -81,7 +81,7 @@ function feedUntil(
     stream.markTaken();
     if (stream.cause === null) subscriber.add(pump(input, outlet, policy));
     else {
-      decline(input);
+      releaseInput(input);
       // The stream ended without waiting for this input.
       cutShort(stream, subscriber);
     }

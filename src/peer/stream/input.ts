@@ -2,7 +2,7 @@ import { defer, isObservable, Observable } from 'rxjs';
 import type { ObservableInput } from 'rxjs';
 import { isArrayBuffer, isBlob } from '../../wire/cross-realm.js';
 import { guard } from '../../rx/guard.js';
-import { disown } from '../base/guard.js';
+import { markHandled } from '../base/guard.js';
 import { asyncSource, blobSource, destroyableSource, iterableSource, readerSource } from './pull-source.js';
 import type { Destroyable, PullSource } from './pull-source.js';
 import { StreamIterator } from './stream-iterator.js';
@@ -118,8 +118,8 @@ function isIterator(input: object): boolean {
  * Releases an input that will never be sent. A promise may then reject unhandled, and a source that others fill is stopped. A lazy iterable
  * holds no resources yet.
  */
-export function decline(input: Input<unknown>): void {
-  disown(input);
+export function releaseInput(input: Input<unknown>): void {
+  markHandled(input);
   const source = Object(input) as object;
   // The call that has taken the input stops it.
   if (consumed.has(source)) return;

@@ -59,9 +59,9 @@ export class AnswerHold extends Brake {
     return this.#heldMs + (this.#held.length > 0 ? steadyNow() - this.#heldSince : 0);
   }
 
-  /** Whether the remote slows down for a stream: it has pinged behind its bulk since streams lag, and the stream is not abandoned. */
+  /** Whether the remote slows down for a stream: it has pinged behind its bulk since streams lag, and the brake does not ignore the stream. */
   slows(stream: object): boolean {
-    return this.#isPinged && !this.gaveUp(stream);
+    return this.#isPinged && !this.ignores(stream);
   }
 
   /** The remote pings, after so many received bytes on this connection. */
@@ -127,7 +127,7 @@ export class AnswerHold extends Brake {
     for (const [stream, readAt] of this.lagging) {
       // A late timer proves nothing about the consumer: start its period again.
       if (!onTime) this.lagging.set(stream, now);
-      else if (now - readAt >= this.pauseMs) this.giveUp(stream);
+      else if (now - readAt >= this.pauseMs) this.ignore(stream);
     }
   }
 

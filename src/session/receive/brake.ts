@@ -3,32 +3,32 @@ import { LazyMap, LazySet } from '../../wire/lazy.js';
 
 /**
  * Slows the remote while the consumers of streams lag far behind. A consumer that reads nothing for a whole `pauseMs` must not slow the other
- * streams. The brake then abandons its stream, and the stream reaches `maxUnreadBytes` instead.
+ * streams. The brake then ignores its stream, and the stream reaches `maxUnreadBytes` instead.
  */
 export abstract class Brake {
   /** The streams that lag, with the time when each last read. */
   protected readonly lagging = new LazyMap<object, number>();
-  /** Abandoned streams. They lag again only after they have caught up. */
-  readonly #givenUp = new LazySet<object>();
+  /** Ignored streams. They lag again only after they have caught up. */
+  readonly #ignored = new LazySet<object>();
   #stopped = false;
 
   constructor(protected readonly pauseMs: number) {}
 
   /** A stream holds too many unread bytes. */
   lag(stream: object): void {
-    if (this.#stopped || this.lagging.has(stream) || this.#givenUp.has(stream)) return;
+    if (this.#stopped || this.lagging.has(stream) || this.#ignored.has(stream)) return;
     this.lagging.set(stream, steadyNow());
     if (this.lagging.size === 1) this.engage();
   }
 
-  /** Returns whether the brake has abandoned a stream. */
-  gaveUp(stream: object): boolean {
-    return this.#givenUp.has(stream);
+  /** Whether the brake ignores a stream. */
+  ignores(stream: object): boolean {
+    return this.#ignored.has(stream);
   }
 
   /** The consumer of a stream has caught up or left. */
   caughtUp(stream: object): void {
-    this.#givenUp.delete(stream);
+    this.#ignored.delete(stream);
     if (!this.lagging.has(stream)) return;
     this.lagging.delete(stream);
     if (this.lagging.size === 0) this.release();
@@ -48,9 +48,9 @@ export abstract class Brake {
   }
 
   /** A stream has read nothing for a whole `pauseMs`. Does not {@link release} the brake. */
-  protected giveUp(stream: object): void {
+  protected ignore(stream: object): void {
     this.lagging.delete(stream);
-    this.#givenUp.add(stream);
+    this.#ignored.add(stream);
   }
 
   /** The first stream lags. */

@@ -41,7 +41,7 @@ export class ReadBackpressure extends Brake implements Clock {
     this.#pausedAt = steadyNow();
     this.transport.pause();
     this.#timer = patientTimer(this.pauseMs, () => {
-      for (const stream of this.lagging.keys()) this.giveUp(stream);
+      for (const stream of this.lagging.keys()) this.ignore(stream);
       this.release();
     });
   }

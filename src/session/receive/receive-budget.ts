@@ -116,7 +116,7 @@ export class ReceiveBudget {
     if (unread < this.limits.pauseBytes) return;
     this.hold.lag(stream);
     // The next payload may be as large.
-    if (unread + bytes >= this.#pauseFrom(stream) && !this.hold.gaveUp(stream)) this.reading.lag(stream);
+    if (unread + bytes >= this.#pauseFrom(stream) && !this.hold.ignores(stream)) this.reading.lag(stream);
   }
 }
 

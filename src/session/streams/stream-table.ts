@@ -95,7 +95,7 @@ export class StreamTable extends StreamMap<LiveStream> {
   }
 
   /** Releases the places of all queued resets, because no reset will be written any more. */
-  clearResets(): void {
+  releaseResets(): void {
     for (const id of this.#resets.keys()) this.resetWritten(id);
   }
 }
