@@ -10,6 +10,7 @@ import { instrument } from 'rxmux/otel';
 import { createPair } from 'rxmux/testing';
 import type { Pair } from 'rxmux/testing';
 import { fromCommandLine, readQuick } from './harness/command-line.js';
+import { cpuOfARequest } from './harness/in-memory.js';
 import { ROOT } from './harness/place.js';
 import { median } from './harness/statistics.js';
 import { machineLine } from './report/machine-line.js';
@@ -20,9 +21,7 @@ import { writeBetween } from './report/write.js';
 const quick = fromCommandLine(readQuick);
 const ROUNDS = quick ? 2 : 25;
 const REQUESTS = quick ? 500 : 4_000;
-const IN_FLIGHT = 16;
 const PAGE = join(ROOT, 'docs/guide/observing.md');
-const QUESTION = { op: 'sum', of: [1, 2] };
 
 /** A pair that is observed in one way. */
 interface Case {
@@ -60,8 +59,8 @@ const CASES: readonly Case[] = [
 ];
 
 const pairs = [PLAIN, ...CASES].map((each) => ({ ...each, pair: observed(each), us: [] as number[] }));
-for (const each of pairs) await cpuOfARequest(each);
-for (let round = 0; round < ROUNDS; round++) for (const each of pairs) each.us.push(await cpuOfARequest(each));
+for (const each of pairs) await priceOf(each);
+for (let round = 0; round < ROUNDS; round++) for (const each of pairs) each.us.push(await priceOf(each));
 
 const [plain, ...others] = pairs;
 const table = markdown(
@@ -91,20 +90,14 @@ function observed({ observe }: Case): Pair {
   return pair;
 }
 
-/** The CPU of the process for one request, in µs. */
-async function cpuOfARequest({ pair, hasSdk = false }: Case & { readonly pair: Pair }): Promise<number> {
+/** The CPU of a request under observation, in µs. */
+async function priceOf({ pair, hasSdk = false }: Case & { readonly pair: Pair }): Promise<number> {
   if (hasSdk) {
     context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
     propagation.setGlobalPropagator(new W3CTraceContextPropagator());
   }
-  const before = process.cpuUsage();
-  await Promise.all(Array.from({ length: IN_FLIGHT }, () => requests(pair, REQUESTS / IN_FLIGHT)));
-  const { user, system } = process.cpuUsage(before);
+  const us = await cpuOfARequest(pair, REQUESTS);
   context.disable();
   propagation.disable();
-  return (user + system) / REQUESTS;
-}
-
-async function requests({ dialer }: Pair, count: number): Promise<void> {
-  for (let n = 0; n < count; n++) await dialer.request(QUESTION);
+  return us;
 }

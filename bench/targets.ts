@@ -6,6 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import type * as testing from 'rxmux/testing';
 import { fromCommandLine, readQuick } from './harness/command-line.js';
+import { cpuOfARequest } from './harness/in-memory.js';
 import { BUILT, ROOT } from './harness/place.js';
 import { median, medianRatio } from './harness/statistics.js';
 import { machineLine } from './report/machine-line.js';
@@ -16,7 +17,6 @@ import { writeBetween } from './report/write.js';
 const quick = fromCommandLine(readQuick);
 const ROUNDS = quick ? 15 : 100;
 const REQUESTS = 2_000;
-const IN_FLIGHT = 16;
 const ALLOWANCE = 1.25;
 const PAGE = join(ROOT, 'docs/PERFORMANCE.md');
 /** The first one is compared with. Vite 6 compiles for ES2020 by default. */
@@ -29,8 +29,8 @@ process.on('exit', () => {
 });
 
 const measured = await Promise.all(TARGETS.map(async (target) => ({ target, pair: await pairOf(target), us: [] as number[] })));
-for (const { pair } of measured) await cpuOfARequest(pair);
-for (let round = 0; round < ROUNDS; round++) for (const { pair, us } of measured) us.push(await cpuOfARequest(pair));
+for (const { pair } of measured) await cpuOfARequest(pair, REQUESTS);
+for (let round = 0; round < ROUNDS; round++) for (const { pair, us } of measured) us.push(await cpuOfARequest(pair, REQUESTS));
 
 const newest = measured[0]?.us ?? [];
 const rows = measured.map(({ target, us }) => ({ target, us: median(us), ratio: medianRatio(us.map((own, nth) => [own, newest[nth]])) }));
@@ -65,15 +65,4 @@ async function pairOf(target: string): Promise<testing.Pair> {
   });
   const { createPair } = (await import(pathToFileURL(outfile).href)) as typeof testing;
   return createPair({ acceptor: { onStream: (_, stream) => stream.reply(3) } });
-}
-
-/** The CPU of the process for one request, in µs. */
-async function cpuOfARequest({ dialer }: testing.Pair): Promise<number> {
-  const before = process.cpuUsage();
-  const requests = async (): Promise<void> => {
-    for (let n = 0; n < REQUESTS / IN_FLIGHT; n++) await dialer.request({ op: 'sum', of: [1, 2] });
-  };
-  await Promise.all(Array.from({ length: IN_FLIGHT }, requests));
-  const { user, system } = process.cpuUsage(before);
-  return (user + system) / REQUESTS;
 }
