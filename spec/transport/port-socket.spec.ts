@@ -130,6 +130,11 @@ describe('the handshake', () => {
     await peer.close();
   });
 
+  it('A dial over a port without an acceptor names the other end', async () => {
+    const dialer = connect('ws://localhost', { connectTimeoutMs: 1, socket: (_url, protocol) => portSocket(new LonePort(), protocol) });
+    await expect(dialer.opened).rejects.toThrow('expected a connection within 1 ms, got none: the other end of the port has not answered');
+  });
+
   it('A dial that is given up closes its port', async () => {
     const port = new LonePort();
     const dialer = connect('ws://localhost', { connectTimeoutMs: 1, socket: (_url, protocol) => portSocket(port, protocol) });

@@ -29,6 +29,8 @@ export interface DialHost {
 
 /** One dial, up to the answer to its hello. */
 export class Dial {
+  /** The socket that is not open yet. */
+  #opening: Transport | null = null;
   /** The session of the open socket; `null` before. */
   #session: Session | null = null;
   #helloError: AnyMuxError | null = null;
@@ -73,17 +75,16 @@ export class Dial {
     const step = this.#step;
     const protocol = subprotocol(this.core.codec);
     this.host.series.dials(address);
-    const transport = this.plan.open(address, protocol);
+    const transport = (this.#opening = this.plan.open(address, protocol));
     const sessionOf = this.#prepareSession(transport);
-    let decided = false;
     step.add(() => {
-      if (!decided) transport.terminate('the dial was given up');
+      if (this.#opening === transport) transport.terminate('the dial was given up');
     });
     step.add(
       transport.opened$.subscribe({
         complete: () => {
           if (step.closed) return;
-          decided = true;
+          this.#opening = null;
           step.unsubscribe();
           const failure = failureOf(transport, protocol, address);
           if (failure === null) this.#connected(sessionOf());
@@ -150,7 +151,7 @@ export class Dial {
     if (ms <= 0 || ms > LONGEST_TIMER_MS) return;
     this.#step.add(
       asyncScheduler.schedule(() => {
-        this.#failWith(new NotInTime(what, ms));
+        this.#failWith(new NotInTime(what, ms, this.#opening?.awaits));
       }, ms),
     );
   }

@@ -23,8 +23,8 @@ const HTTP_BAD_REQUEST = 400;
 export class NotInTime extends Error {
   override readonly name = 'TimeoutError';
 
-  constructor(what: string, ms: number) {
-    super(`expected ${what} within ${ms} ms, got none`);
+  constructor(what: string, ms: number, cause = '') {
+    super(`expected ${what} within ${ms} ms, got none${cause && `: ${cause}`}`);
   }
 }
 
