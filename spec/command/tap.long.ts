@@ -85,7 +85,8 @@ describe('a target of `rxmux tap`', () => {
   });
 
   it('A target that has not answered yet loses the connection of a dialer that leaves', async () => {
-    const url = await watch(createServer().on('upgrade', () => undefined));
+    // Behind an upgrade, Node leaves a socket half-open whose other end has gone.
+    const url = await watch(createServer().on('upgrade', (_, socket) => socket.on('end', () => socket.destroy())));
     const tap = await command.listen('tap', '--port', '0', url);
     const dialer = new Ws(tap.url, 'mux.v1.json').on('error', () => undefined);
     await until('a connection', () => sockets.size === 1);
