@@ -48,7 +48,7 @@ interface Connection {
 }
 
 /** Passes each connection of a server on to a target, and reports each message. */
-export class Proxy {
+export class TapProxy {
   readonly #chosen = new WeakMap<IncomingMessage, string>();
   readonly #upgrades = new WebSocketServer({
     noServer: true,

@@ -10,7 +10,7 @@ import type { ExitStatus } from '../exit.js';
 import { headersOf, wholeOf } from '../headers.js';
 import { INSPECTOR_HELP, INSPECTOR_OPTIONS, loadPage, serveInspector } from '../inspector.js';
 import { listen, MAX_PORT } from '../listen.js';
-import { Proxy } from './proxy.js';
+import { TapProxy } from './proxy.js';
 import type { ProxyTarget } from './proxy.js';
 import { Tapped } from './tapped.js';
 
@@ -58,7 +58,7 @@ export async function run(args: readonly string[]): Promise<ExitStatus> {
   const now = (): number => performance.now() - began;
   const tapped = new Tapped(now);
   const written = writer({ payloads, json: json || record !== undefined });
-  new Proxy(target, now, {
+  new TapProxy(target, now, {
     opened: (c) => {
       tapped.opened(c);
     },
