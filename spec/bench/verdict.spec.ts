@@ -1,18 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { randomFrom, shuffled } from '../../bench/harness/random.js';
-import { isStarved, nearest, regressions } from '../../bench/harness/verdict.js';
-import type { Ratios, Recording } from '../../bench/harness/verdict.js';
+import { comparable, isStarved, regressions } from '../../bench/harness/verdict.js';
+import type { Ratios } from '../../bench/harness/verdict.js';
 import { summarize } from '../../bench/report/summary.js';
 import { figure, markdown } from '../../bench/report/table.js';
 import { higher, lower } from '../../bench/workloads/workload.js';
 
 const WORKLOADS = [{ id: 'W', metrics: [higher('rate', 'items/s'), lower('cost', 'µs/item')] }];
-const BY_HAND: Ratios = { W: { rate: 3, cost: 0.3 } };
-const RECORDED: Recording = { library: { W: { rate: 2, cost: 0.4 } }, byHand: BY_HAND };
-
-function worse(library: Ratios, byHand: Ratios = BY_HAND, recorded = RECORDED): string[] {
-  return regressions(WORKLOADS, recorded, { library, byHand }, 0.25).map(({ metric }) => metric);
-}
+const RECORDED: Ratios = { W: { rate: 2, cost: 0.4 } };
 
 describe('a ratio against the recorded one', () => {
   it.each<[string, Ratios, string[]]>([
@@ -25,62 +20,29 @@ describe('a ratio against the recorded one', () => {
     ['a figure that is missing', { W: { rate: 2 } }, ['cost']],
     ['a workload that is missing', {}, ['rate', 'cost']],
   ])('A ratio is judged against the recorded one: %s', (_title, measured, expected) => {
-    expect(worse(measured)).toEqual(expected);
+    expect(regressions(WORKLOADS, RECORDED, measured, 0.25).map(({ metric }) => metric)).toEqual(expected);
   });
 
-  it.each<[string, Ratios, Ratios, string[]]>([
-    ['as much worse as the wire by hand', { W: { rate: 1.4, cost: 0.56 } }, { W: { rate: 2.1, cost: 0.42 } }, []],
-    ['worse beyond both', { W: { rate: 1.1, cost: 0.8 } }, { W: { rate: 2.1, cost: 0.42 } }, ['rate', 'cost']],
-    [
-      'worse when only the other figure of the wire by hand is worse',
-      { W: { rate: 2, cost: 0.56 } },
-      { W: { rate: 2.1, cost: 0.3 } },
-      ['cost'],
-    ],
-    ['worse when the wire by hand is better', { W: { rate: 1.59, cost: 0.51 } }, { W: { rate: 9, cost: 0.1 } }, ['rate', 'cost']],
-    ['within the allowance when the wire by hand is better', { W: { rate: 1.61, cost: 0.49 } }, { W: { rate: 9, cost: 0.1 } }, []],
-    [
-      'far worse, with a wire by hand that is worse without bound',
-      { W: { rate: 0.5, cost: 4 } },
-      { W: { rate: 0.1, cost: 9 } },
-      ['rate', 'cost'],
-    ],
-    ['the wire by hand not measured', { W: { rate: 2, cost: 0.4 } }, {}, ['rate', 'cost']],
-  ])('A ratio is judged beside the wire by hand: %s', (_title, library, byHand, expected) => {
-    expect(worse(library, byHand)).toEqual(expected);
-  });
-
-  it('A figure without a recording is a regression; it shows both values and the change of the machine', () => {
-    const measured = { library: { W: { rate: 1, cost: 0.4 } }, byHand: { W: { rate: 2.4, cost: 0.3 } } };
-    expect(regressions(WORKLOADS, { ...RECORDED, library: { W: { rate: 2 } } }, measured, 0.25)).toEqual([
-      { workload: 'W', metric: 'rate', recorded: 2, measured: 1, machine: 1.25 },
-      { workload: 'W', metric: 'cost', recorded: NaN, measured: 0.4, machine: 1 },
+  it('A ratio without a recording is a regression; a regression shows both values', () => {
+    expect(regressions(WORKLOADS, { W: { rate: 2 } }, { W: { rate: 1, cost: 0.4 } }, 0.25)).toEqual([
+      { workload: 'W', metric: 'rate', recorded: 2, measured: 1 },
+      { workload: 'W', metric: 'cost', recorded: NaN, measured: 0.4 },
     ]);
   });
 });
 
-describe('the recording to compare with', () => {
-  const of = (processor: string, rate: number, cost: number) => ({ processor, library: {}, byHand: { W: { rate, cost } } });
-  const recordings = [of('dear calls', 2, 0.4), of('cheap calls', 1, 0.8)];
+describe('the recordings to compare with', () => {
+  const recordings = ['one processor', 'another'].map((processor) => ({ processor, ratios: {} }));
 
-  it.each<[string, Ratios, string]>([
-    ['the same as the first', { W: { rate: 2, cost: 0.4 } }, 'dear calls'],
-    ['the same as the second', { W: { rate: 1, cost: 0.8 } }, 'cheap calls'],
-    ['worse than all', { W: { rate: 0.5, cost: 1.6 } }, 'cheap calls'],
-    ['nearer to the first by factors', { W: { rate: 1.45, cost: 0.5 } }, 'dear calls'],
-    ['without a rate', { W: { rate: NaN, cost: 0.7 } }, 'cheap calls'],
-    ['of nothing', {}, 'dear calls'],
-  ])('The recording to compare with has the nearest wire by hand: %s', (_which, byHand, expected) => {
-    expect(nearest(recordings, byHand).processor).toBe(expected);
-  });
-
-  it('A recording that lacks a figure is not chosen when another has it', () => {
-    const lacking = { ...of('lacking', 2, 0.4), byHand: {} };
-    expect(nearest([lacking, ...recordings], { W: { rate: 1, cost: 0.8 } }).processor).toBe('cheap calls');
+  it.each([
+    ['another', ['another']],
+    ['a third', ['one processor', 'another']],
+  ])('A run compares with the recording of its processor, or else with all: %s', (processor, expected) => {
+    expect(comparable(recordings, processor).map((recording) => recording.processor)).toEqual(expected);
   });
 
   it('The comparison throws without a recording', () => {
-    expect(() => nearest([], {})).toThrow(new TypeError('expected a recording to compare with, got none'));
+    expect(() => comparable([], 'one processor')).toThrow(new TypeError('expected a recording to compare with, got none'));
   });
 });
 
