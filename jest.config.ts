@@ -47,7 +47,7 @@ const BUNDLED = join(__dirname, 'node_modules/.cache/rxmux-tests');
 bundleRxjs(BUNDLED);
 
 const config: Config = {
-  testEnvironment: 'node',
+  testEnvironment: '<rootDir>/spec/support/platform/test-environment.js',
   // It ends a test that hangs. It measures no speed: a busy machine is many times slower.
   testTimeout: 180_000,
   testMatch: ['<rootDir>/spec/**/*.spec.ts', '<rootDir>/marbles/**/*.marbles.ts'],
@@ -70,8 +70,7 @@ const config: Config = {
   },
   // The tests take every core. The default would run a machine of two cores in one process.
   maxWorkers: '100%',
-  // jest-circus leaves an AsyncLocalStorage behind with every file of tests. Before Node 24 every promise asks each of them: after a hundred
-  // files a worker spends a fifth of its time there. A worker that has grown to this size ends, and a new one takes its place.
+  // Each file of tests leaves objects behind, which slow the collector. A worker that has grown to this size ends, and a new one takes its place.
   workerIdleMemoryLimit: '400MB',
   modulePathIgnorePatterns: ['<rootDir>/dist/'],
   // Unlike v8, babel notices an `if` that is never false and a default that is never used, and leaves files of types alone.
