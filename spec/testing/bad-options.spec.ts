@@ -3,7 +3,8 @@ import { TestScheduler } from 'rxjs/testing';
 import type { RunHelpers } from 'rxjs/testing';
 import { logger } from '../../src/logger.js';
 import { contract, request, stream } from '../../src/contract.js';
-import { createPair, createServer, fakePeer, virtualTime } from '../../src/testing.js';
+import { createPair, createServer, fakePeer, peerFromMarbles, virtualTime } from '../../src/testing.js';
+import type { Frame } from '../../src/index.js';
 import type { FakePeerOptions, PairOptions, TestServerOptions } from '../../src/testing.js';
 
 type Row = readonly [options: unknown, message: string];
@@ -52,6 +53,17 @@ it.each<[name: string, rows: unknown, options: unknown, message: string]>([
 ])('`fakePeer` throws for %s', (_name, rows, options, message) => {
   new TestScheduler(() => undefined).run((helpers) => {
     expect(() => fakePeer(helpers, rows as Record<string, string>, options as FakePeerOptions)).toThrow(new TypeError(message));
+  });
+});
+
+it.each<[name: string, inbound: unknown, frames: unknown, message: string]>([
+  ['a letter without a frame', '--o--x|', undefined, "inbound: expected one of o, d, e, r, p, q, g, got 'x'"],
+  ['a value that is no frame', '--a|', { a: 5 }, 'frames.a: expected a frame, got 5'],
+  ['a row that is no text', 5, undefined, 'inbound: expected marbles, got 5'],
+  ['frames of null', '--o|', null, 'frames: expected an object, got null'],
+])('`peerFromMarbles` throws for %s', (_name, inbound, frames, message) => {
+  new TestScheduler(() => undefined).run((helpers) => {
+    expect(() => peerFromMarbles(helpers, inbound as string, frames as Record<string, Frame>)).toThrow(new TypeError(message));
   });
 });
 

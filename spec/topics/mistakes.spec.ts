@@ -55,8 +55,9 @@ describe('a log', () => {
     ['a function', () => 1, 'expected a value that a codec carries at value, got a function'],
     ['a symbol in an array', { tags: ['a', Symbol('b')] }, 'expected a value that a codec carries at value.tags[1], got a symbol'],
     ['a circular structure', circular(), 'expected at most 256 levels of nesting in value, got more or a circular structure'],
-  ])('`publish` of a log in memory rejects for %s', async (_, value, message) => {
+  ])('A log and a bus in memory reject %s', async (_, value, message) => {
     await expect(memoryLog().publish(value)).rejects.toThrow(new TypeError(message));
+    await expect(memoryBus().send('news', value)).rejects.toThrow(new TypeError(message));
   });
 
   it.each<[string, unknown]>([

@@ -16,7 +16,8 @@ const BAD_NAME = /^(then)?$|\./;
  * Declares the calls that one peer answers. Both ends import it: `client` makes calls of it, and `answer` takes its answers.
  *
  * @returns `api`, frozen
- * @throws TypeError for a name that is empty, `then` or holds a dot; for a value other than procedures and namespaces
+ * @throws TypeError for a name that is empty, `then` or holds a dot; for a value other than procedures and namespaces; for an `api` that
+ *   is no object
  *
  * @example
  * ```ts
@@ -27,7 +28,7 @@ const BAD_NAME = /^(then)?$|\./;
  * ```
  */
 export function contract<C extends Contract>(api: C): C {
-  for (const [name, value] of Object.entries<unknown>(api)) {
+  for (const [name, value] of Object.entries<unknown>(checkObject('contract', api, 'an object of procedures'))) {
     if (BAD_NAME.test(name)) throw new TypeError(`expected a name without dots other than 'then', got '${name}'`);
     const entry = checkEntry(name, value as Procedure | Contract);
     if (!isProcedure(entry)) contract(entry);

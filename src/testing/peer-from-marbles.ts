@@ -1,6 +1,7 @@
 import { filter, map, ReplaySubject, takeUntil } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { HotObservable } from 'rxjs/internal/testing/HotObservable';
+import { TestScheduler } from 'rxjs/testing';
 import type { RunHelpers } from 'rxjs/testing';
 import { resolveOptions } from '../peer/base/options.js';
 import type { PeerOptions } from '../peer/base/options.js';
@@ -9,8 +10,10 @@ import { MemoryLink } from './memory-link.js';
 import type { Carried } from './memory-link.js';
 import { MemorySocket } from './memory-socket.js';
 import type { SocketLike } from '../transport/socket-like.js';
+import { checkObject, optionError } from '../wire/check.js';
 import { CloseCode } from '../wire/close-reason.js';
 import type { Frame } from '../wire/frame.js';
+import { refuseUnknown } from '../wire/options.js';
 import { subprotocol } from '../wire/subprotocol.js';
 import { frameMarbles } from './frames.js';
 
@@ -37,6 +40,8 @@ export interface MarblePeer {
  * @param options options of the peer; `isDialer` defaults to `false`, so that the remote's `o` opens stream 1; keepalive is off by
  *   default
  *
+ * @throws TypeError for a letter without a frame
+ *
  * @example
  * ```ts
  * scheduler.run((helpers) => {
@@ -59,7 +64,7 @@ export function peerFromMarbles(
   line.carried$.subscribe(carried$);
   const socket = new MemorySocket(line.ends.dialer, null);
   const peer = new Peer(socket, { ...given, codec, isDialer });
-  const row = helpers.hot<Frame>(inbound, frames);
+  const row = rowOf(helpers, inbound, frames);
   void peer.serve();
   // The other end takes part in the closing handshake; `carried$` shows the messages that it reads.
   line.ends.acceptor.messages$.subscribe();
@@ -83,4 +88,13 @@ export function peerFromMarbles(
     ),
     socket,
   };
+}
+
+function rowOf({ hot }: Pick<RunHelpers, 'hot'>, inbound: string, frames: Record<string, Frame>): HotObservable<Frame> {
+  if (typeof inbound !== 'string') throw optionError('inbound', 'marbles', inbound);
+  for (const [letter, frame] of Object.entries(checkObject('frames', frames))) checkObject(`frames.${letter}`, frame, 'a frame');
+  // Without values, each letter is its own value.
+  for (const { notification } of TestScheduler.parseMarbles(inbound, undefined, undefined, false, true))
+    if (notification.kind === 'N') refuseUnknown('inbound', { [String(notification.value)]: true }, frames);
+  return hot<Frame>(inbound, frames);
 }

@@ -2,6 +2,7 @@ import { Observable, Subject } from 'rxjs';
 import type { Subscriber, TeardownLogic } from 'rxjs';
 import { optionError } from '../wire/check.js';
 import { getOrMake } from '../wire/get-or-make.js';
+import { checkCarried } from './carried-value.js';
 import { InOrder } from './in-order.js';
 
 /**
@@ -39,10 +40,12 @@ export function memoryBus(): Bus {
   };
   return {
     on: <T>(channel: string) => new Observable<T>((subscriber) => listen(channel, subscriber)),
-    send: (channel, value) => {
-      values.send([channel, value]);
-      return Promise.resolve();
-    },
+    send: (channel, value) =>
+      new Promise((resolve) => {
+        checkCarried(value);
+        values.send([channel, value]);
+        resolve();
+      }),
   };
 }
 
