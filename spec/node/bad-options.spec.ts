@@ -1,4 +1,4 @@
-import { IncomingMessage } from 'node:http';
+import { createServer, IncomingMessage } from 'node:http';
 import { createServer as createHttp2Server } from 'node:http2';
 import { Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
@@ -28,6 +28,20 @@ const OF_UPGRADES: readonly Row[] = [
   [{ origins: /a/ }, 'origins: expected an array or a function, got an object'],
   [{ trustProxy: true }, 'trustProxy: expected a count of proxies, a list of their addresses, or a function, got true'],
   [{ origins: ['https://a', 5] }, 'origins[1]: expected a string or a RegExp, got 5'],
+  ...[
+    '*',
+    'a.example',
+    'a.example:8080',
+    '*.a.example',
+    'https://*.a.example',
+    'https://a.example/',
+    'https://a.example/page',
+    '',
+    'https:',
+  ].map((origin): Row => [
+    { origins: ['https://a', origin] },
+    `origins[1]: expected a whole origin, such as 'https://app.example.org', got '${origin}'`,
+  ]),
 ];
 
 it.each(OF_ACCEPTED)('`accept` refuses the options %p', (options, message) => {
@@ -84,6 +98,13 @@ it.each<[options: unknown, message: string]>([
     'server: expected a server of HTTP/1.1, which WebSockets upgrade: pass allowHTTP1 to createSecureServer',
   ],
   [{ port: 0, tls: 5 }, 'tls: expected an object, got 5'],
+  [{ port: 0, path: 'mux' }, "path: expected one that begins with '/', got 'mux'"],
+  [{ port: 0, path: '/mux?room=1' }, "path: expected one without a query, got '/mux?room=1'"],
+  [{ port: 0, path: '/mux#room' }, "path: expected one without a query, got '/mux#room'"],
+  [{ server: createServer(), port: 8080 }, 'port: expected none beside server, got 8080'],
+  [{ server: createServer(), host: '127.0.0.1' }, "host: expected none beside server, got '127.0.0.1'"],
+  [{ server: createServer(), tls: { cert: '' } }, 'tls: expected none beside server, got an object'],
+  [{ server: createServer(), listenWhileDraining: true }, 'listenWhileDraining: expected none beside server, got true'],
 ])('`serve(%p)` throws TypeError', (options, message) => {
   expect(() => serve(options as ServeOptions)).toThrow(new TypeError(message));
 });
@@ -109,6 +130,10 @@ it.each<Row>([
   [{ headers: 5 }, 'headers: expected an object, got 5'],
   [{ headers: 'x' }, "headers: expected an object, got 'x'"],
   [{ headers: [['a', 'b']] }, 'headers: expected an object, got an array'],
+  [{ headers: new Headers({ a: 'b' }) }, 'headers: expected a plain object, got [object Headers]: pass Object.fromEntries(headers)'],
+  [{ headers: new Map([['a', 'b']]) }, 'headers: expected a plain object, got [object Map]: pass Object.fromEntries(headers)'],
+  [{ headers: { authorization: Promise.resolve('Bearer') } }, 'authorization: expected a string or a number, got an object'],
+  [{ headers: { authorization: null } }, 'authorization: expected a string or a number, got null'],
   [{ agent: 'proxy' }, "agent: expected an object, got 'proxy'"],
   [{ tls: 5 }, 'tls: expected an object, got 5'],
 ])('`connect` of Node refuses the options %p', (options, message) => {

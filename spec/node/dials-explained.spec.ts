@@ -48,6 +48,18 @@ async function freePort(): Promise<number> {
 }
 
 describe('calls without a server', () => {
+  it.each<readonly [returned: unknown, got: string]>([
+    [undefined, 'undefined'],
+    [Promise.resolve(null), 'null'],
+    ['example.org/mux?token=secret', 'example.org/mux'],
+    ['ftp://ann:secret@example.org', 'ftp://example.org'],
+  ])('A dial whose function returns %p fails with an error that shows it, and no secret', async (returned, got) => {
+    const peer = ending(connect(() => returned as string));
+    expect(await settled(peer.request('p'))).toMatchObject({
+      error: { code: 'CONNECT', message: `url: expected a ws: or wss: address, got '${got}'` },
+    });
+  });
+
   it('A call that times out without a server reports that it was never sent, why, and that it is retriable', async () => {
     const port = await freePort();
     const peer = ending(connect(`ws://ann:secret@127.0.0.1:${port}/mux?token=secret`, { reconnect: { maxAttempts: Infinity } }));

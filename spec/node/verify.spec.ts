@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { of } from 'rxjs';
+import { lastValueFrom, Observable, of } from 'rxjs';
 import { logger, RemoteError } from '../../src/index.js';
 import type { PeerContext } from '../../src/index.js';
 import { connect, handleUpgrade, refuse } from '../../src/node.js';
@@ -63,6 +63,36 @@ describe('verify', () => {
     else expect(server.peers).toEqual([]);
     expect(server.refusals).toEqual(status === 101 ? [] : [{ status, reason: 'verify refused the request' }]);
     answer.socket.destroy();
+  });
+
+  it.each<readonly [verdict: unknown, got: string | null]>([
+    [false, null],
+    [401, null],
+    [403, null],
+    [429, '429'],
+    [undefined, 'undefined'],
+    [null, 'null'],
+    ['s3cret', 'string'],
+    [() => true, 'function'],
+  ])('The log says what `verify` returned, unless it is a verdict: %p', async (verdict, got) => {
+    const warn = jest.spyOn(logger, 'warn').mockImplementation(() => undefined);
+    server = await testServer({ verify: () => verdict as Verdict });
+    const { status, body } = await handshake(server.http);
+    const detail = got === null ? '' : `: verify: expected a boolean, 401, 403, refuse(…) or an object for the context, got ${got}`;
+    expect(warn.mock.calls).toEqual([[`rxmux: refused an upgrade: ${status} /: verify refused the request${detail}`]]);
+    expect(body).toBe('verify refused the request\n');
+  });
+
+  it('A verify that throws a `refuse` is answered with 500, and the log says that it must return it', async () => {
+    const error = jest.spyOn(logger, 'error').mockImplementation(() => undefined);
+    const thrown$ = new Observable<Verdict>((subscriber) => {
+      subscriber.error(refuse(429));
+    });
+    server = await testServer({ verify: () => lastValueFrom(thrown$) });
+    expect((await handshake(server.http)).status).toBe(500);
+    expect(error.mock.calls).toEqual([
+      ['rxmux: an upgrade request could not be judged', new TypeError('verify: expected refuse(429) to be returned, got it thrown')],
+    ]);
   });
 
   describe('own statuses', () => {

@@ -2,6 +2,8 @@ import type { Agent, OutgoingHttpHeaders } from 'node:http';
 import type { ConnectionOptions } from 'node:tls';
 import { PEER_OPTIONS } from '../peer/base/options.js';
 import { CONNECT_OPTIONS, connectOver } from '../peer/connect.js';
+import { shownAddress } from '../peer/dial/address.js';
+import { checkUrl } from '../peer/dial/check-url.js';
 import type { ConnectOptions } from '../peer/dial/connect-options.js';
 import type { ConnectUrl } from '../peer/dial/dial-plan.js';
 import type { Peer } from '../peer/peer.js';
@@ -10,6 +12,7 @@ import { checkObject } from '../wire/check.js';
 import { resolveLimits } from '../wire/limits.js';
 import { checkOptions, readOptions } from '../wire/options.js';
 import type { Options } from '../wire/options.js';
+import { headerLines } from './header-lines.js';
 
 /** Options of `connect` of Node. If the option `socket` makes the socket, `headers`, `agent` and `tls` have no effect. */
 export interface NodeConnectOptions extends ConnectOptions {
@@ -23,7 +26,7 @@ export interface NodeConnectOptions extends ConnectOptions {
 
 /** Declares {@link NodeConnectOptions} beyond {@link ConnectOptions}. */
 export const NODE_CONNECT_OPTIONS: Options<Omit<NodeConnectOptions, keyof ConnectOptions>> = {
-  headers: [checkObject, undefined],
+  headers: [checkHeaders, undefined],
   agent: [checkObject, undefined],
   tls: [checkObject, undefined],
 };
@@ -46,7 +49,15 @@ export function connect(url: ConnectUrl, options: NodeConnectOptions = {}): Peer
   const { socket } = options;
   const { headers, agent, tls } = readOptions(NODE_CONNECT_OPTIONS, options);
   const maxPayload = resolveLimits(options.limits).maxMessageBytes;
-  return connectOver(url, options, (address, protocol) =>
-    socket === undefined ? dialWs(address, protocol, { headers, agent, tls, maxPayload }) : transportOf(socket(address, protocol)),
-  );
+  return connectOver(url, options, (address, protocol) => {
+    if (socket !== undefined) return transportOf(socket(address, protocol));
+    // Any value may come from a function.
+    checkUrl(shownAddress(address), false);
+    return dialWs(address, protocol, { headers, agent, tls, maxPayload });
+  });
+}
+
+function checkHeaders(name: string, headers: OutgoingHttpHeaders): OutgoingHttpHeaders {
+  headerLines(name, headers);
+  return headers;
 }

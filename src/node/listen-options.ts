@@ -38,9 +38,18 @@ export const LISTEN_OPTIONS: Options<Omit<Partial<ListenOptions>, 'totalLimits'>
 export function readListenOptions(options: ServeOptions): ListenOptions {
   const resolved = readOptions(LISTEN_OPTIONS, options);
   const { port, server } = resolved;
-  if (server === undefined && !(Number.isInteger(port) && Number(port) >= 0 && Number(port) <= 65_535))
+  if (server !== undefined) refuseBeside(options);
+  else if (!(Number.isInteger(port) && Number(port) >= 0 && Number(port) <= 65_535))
     throw optionError('port', 'an integer from 0 to 65535, or a server', port);
   return resolved;
+}
+
+/** @throws TypeError for an option that a given server decides, which would have no effect */
+function refuseBeside(options: object): void {
+  for (const name of ['port', 'host', 'tls', 'listenWhileDraining']) {
+    const value: unknown = Reflect.get(options, name);
+    if (value !== undefined) throw optionError(name, 'none beside server', value);
+  }
 }
 
 function checkServer<T extends Partial<HttpServer> | null>(name: string, server: T): T {
@@ -59,6 +68,8 @@ function checkHost(name: string, host: unknown): string {
 }
 
 function checkPath(name: string, path: unknown): string {
-  if (typeof path === 'string' && path.startsWith('/')) return path;
-  throw optionError(name, "one that begins with '/'", path);
+  if (typeof path !== 'string' || !path.startsWith('/')) throw optionError(name, "one that begins with '/'", path);
+  // No path of a request has one of these, so the server would answer nothing.
+  if (/[?#]/.test(path)) throw optionError(name, 'one without a query', path);
+  return path;
 }

@@ -6,6 +6,8 @@ import { optionError } from '../wire/check.js';
 /** Which web pages may connect: their origins, or a function that decides. */
 export type Origins = readonly (string | RegExp)[] | ((origin: string | undefined, request: IncomingMessage) => boolean);
 
+/** An origin as a browser sends it. A page in a sandbox has the origin `null`. */
+const WHOLE = /^(null|[a-z][\w+.-]*:\/\/[^/?#*]*)$/;
 const LOOPBACK_HOST = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 const LOOPBACK_ADDRESS = /^(127\.|::1$|::ffff:127\.)/;
 
@@ -47,7 +49,13 @@ export function checkOrigins(name: string, origins: Origins): Origins {
 function checkList(name: string, origins: unknown): void {
   if (!Array.isArray(origins)) throw optionError(name, 'an array or a function', origins);
   for (const [index, origin] of origins.entries())
-    if (typeof origin !== 'string' && !types.isRegExp(origin)) throw optionError(`${name}[${index}]`, 'a string or a RegExp', origin);
+    if (typeof origin === 'string') checkWhole(`${name}[${index}]`, origin);
+    else if (!types.isRegExp(origin)) throw optionError(`${name}[${index}]`, 'a string or a RegExp', origin);
+}
+
+/** A host alone, a slash at the end, or `*` would match no page. */
+function checkWhole(name: string, origin: string): void {
+  if (!WHOLE.test(origin)) throw optionError(name, "a whole origin, such as 'https://app.example.org'", origin);
 }
 
 function isLoopback({ hostname }: URL): boolean {

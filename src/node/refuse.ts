@@ -1,9 +1,9 @@
-import { validateHeaderName, validateHeaderValue } from 'node:http';
 import type { OutgoingHttpHeaders } from 'node:http';
 import { isObservable } from 'rxjs';
-import { checkObject, optionError } from '../wire/check.js';
+import { optionError } from '../wire/check.js';
 import { isError } from '../wire/cross-realm.js';
 import type { HeaderLine, HttpAnswer } from './answer-http.js';
+import { headerLines } from './header-lines.js';
 
 /** The verdict that {@link refuse} returns. */
 export interface UpgradeRefusal {
@@ -34,7 +34,6 @@ export const REFUSED_BY_VERIFY = 'verify refused the request';
  */
 export function refuse(status: number, headers: OutgoingHttpHeaders = {}, reason: string = REFUSED_BY_VERIFY): UpgradeRefusal {
   if (!isRefusalStatus(status)) throw optionError('status', 'an integer from 400 to 599', status);
-  checkObject('headers', headers);
   if (typeof reason !== 'string') throw optionError('reason', 'a string', reason);
   const refusal: Branded = { status, reason, headers: linesOf(headers), [BRAND]: true };
   return refusal;
@@ -57,6 +56,12 @@ export function answerOf(verdict: object): HttpAnswer | null {
   return null;
 }
 
+/** Returns what `verify` has thrown, for the log: `refuse` works only where it is returned. */
+export function errorOf(thrown: unknown): unknown {
+  if (typeof thrown !== 'object' || thrown === null || !(BRAND in thrown)) return thrown;
+  return new TypeError(`verify: expected refuse(${(thrown as Branded).status}) to be returned, got it thrown`);
+}
+
 /** Registered globally, so that every copy of this package recognizes a refusal of another copy and does not use it as a peer's context. */
 const BRAND = Symbol.for('rxmux.refuse');
 
@@ -68,18 +73,10 @@ interface Branded extends UpgradeRefusal {
 const FRAMING = ['connection', 'content-length', 'transfer-encoding'];
 
 function linesOf(headers: OutgoingHttpHeaders): readonly HeaderLine[] {
-  return Object.entries(headers).flatMap(([name, value]) => {
-    validateHeaderName(name);
+  const lines = headerLines('headers', headers);
+  for (const [name] of lines)
     if (FRAMING.includes(name.toLowerCase())) throw new TypeError(`headers: expected none that frames the answer, got ${name}`);
-    return value === undefined ? [] : [value].flat().map((each): HeaderLine => [name, checkedValue(name, each)]);
-  });
-}
-
-function checkedValue(name: string, value: unknown): string {
-  if (typeof value !== 'string' && typeof value !== 'number') throw optionError(name, 'a string or a number', value);
-  const text = String(value);
-  validateHeaderValue(name, text);
-  return text;
+  return lines;
 }
 
 function isRefusalStatus(status: unknown): status is number {

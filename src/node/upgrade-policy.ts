@@ -13,7 +13,7 @@ import type { Full, Seat } from './ledger.js';
 import { originAllowed } from './origin.js';
 import type { Origins } from './origin.js';
 import type { Objection, RefusalLog } from './refusal.js';
-import { answerOf, REFUSED_BY_VERIFY } from './refuse.js';
+import { answerOf, errorOf, REFUSED_BY_VERIFY } from './refuse.js';
 import type { UpgradeRefusal } from './refuse.js';
 
 /**
@@ -83,7 +83,7 @@ export function verified(
   const verdict$ = defer(() => observableOf(verify(request))).pipe(map(rulingOf));
   return merge(closing$, left$, late$, verdict$).pipe(
     take(1),
-    catchError((error: unknown) => of(refusing(unjudged(error)))),
+    catchError((thrown: unknown) => of(refusing(unjudged(errorOf(thrown))))),
   );
 }
 
@@ -113,9 +113,16 @@ export function objectionTo(request: IncomingMessage, policy: UpgradePolicy): Ob
 function rulingOf(verdict: unknown): Ruling {
   if (verdict === true) return ACCEPTED;
   if (typeof verdict !== 'object' || verdict === null)
-    return refusing({ status: verdict === 401 ? 401 : 403, cause: 'verify', reason: REFUSED_BY_VERIFY });
+    return refusing({ status: verdict === 401 ? 401 : 403, cause: 'verify', reason: REFUSED_BY_VERIFY, detail: unlikeVerdict(verdict) });
   const answer = answerOf(verdict);
   return answer === null ? { answer: 'accept', context: verdict } : refusing({ ...answer, cause: 'verify' });
+}
+
+/** Says why a value is no verdict. A text may be a secret, so only its type is shown. */
+function unlikeVerdict(value: unknown): string {
+  if (value === false || value === 401 || value === 403) return '';
+  const got = value === null || typeof value === 'number' ? value : typeof value;
+  return `: verify: expected a boolean, 401, 403, refuse(…) or an object for the context, got ${got}`;
 }
 
 function refusing(objection: Objection): Ruling {
