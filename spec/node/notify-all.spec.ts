@@ -50,6 +50,16 @@ describe('`server.notify`', () => {
     await end();
   });
 
+  it('An asynchronous `to` is refused, and no peer receives the payload', async () => {
+    const { server, got, end } = await connected(2);
+    const to = (() => Promise.reject(new Error('no list'))) as unknown as () => boolean;
+    expect(() => server.notify('secret', { to })).toThrow(new TypeError("expected the option 'to' to work synchronously, got a promise"));
+    server.notify('hi');
+    await until('all notifications', () => got.every((received) => received.length === 1));
+    expect(got).toEqual(Array(2).fill([['hi', {}]]));
+    await end();
+  });
+
   it('A peer that drains is left out', async () => {
     const { server, got, end } = await connected(2);
     const [first] = [...server.peers];

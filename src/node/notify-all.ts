@@ -1,3 +1,4 @@
+import { refuseThenable } from '../peer/base/guard.js';
 import { notifyOrWarn } from '../peer/notify-or-warn.js';
 import type { Peer } from '../peer/peer.js';
 import { SharedPayload } from '../peer/stream/shared-payload.js';
@@ -15,8 +16,14 @@ export function notifyAll(peers: Iterable<Peer>, payload: unknown, options: Serv
   // A copy: an interceptor, or `to`, may close peers.
   for (const peer of [...peers]) {
     const { state } = peer.status;
-    const isChosen = (state === 'open' || state === 'connecting') && (to === undefined || to(peer));
+    const isChosen = (state === 'open' || state === 'connecting') && (to === undefined || chosen(to(peer)));
     if (isChosen && notifyOrWarn(peer, shared, headers)) notified++;
   }
   return notified;
+}
+
+/** A promise of `false` would choose every peer. */
+function chosen(verdict: boolean): boolean {
+  refuseThenable("the option 'to'", verdict);
+  return verdict;
 }
