@@ -45,6 +45,16 @@ describe('the address of a client', () => {
     expect(() => readTrustProxy('trustProxy', given as TrustProxy)).toThrow(new TypeError(message));
   });
 
+  it.each<readonly [what: string, verdict: () => unknown]>([
+    ['a promise', () => Promise.resolve(false)],
+    ['a promise', () => Promise.reject(new Error('no list'))],
+    ['undefined', () => undefined],
+  ])('A function that returns %s trusts no proxy, and throws', (got, verdict) => {
+    expect(() => addressOf(verdict as () => boolean, '127.0.0.1', '198.51.100.1')).toThrow(
+      new TypeError(`trustProxy: expected a boolean, got ${got}`),
+    );
+  });
+
   it.each([
     ['198.51.100.1', '198.51.100.1'],
     ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],

@@ -72,7 +72,8 @@ export interface UpgradeOptions extends AcceptOptions {
   /**
    * Names the proxies whose `X-Forwarded-For` has the client's address: a count, a list, or a function.
    * It matters for `maxConnectionsPerAddress`. `1` trusts one proxy before this server, and `['10.0.0.0/8', '::1']` trusts proxies at these
-   * addresses. A client writes the header itself where it can bypass the proxy. A function that throws answers 500. Default no proxy.
+   * addresses. A client writes the header itself where it can bypass the proxy. A function that throws, or returns no boolean (such as a promise),
+   * answers 500. Default no proxy.
    */
   readonly trustProxy?: TrustProxy | undefined;
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP, isIPv4 } from 'node:net';
+import { booleanOf } from '../peer/base/guard.js';
 import { optionError } from '../wire/check.js';
 
 /**
@@ -20,7 +21,8 @@ const MAPPED = /^::ffff:(?=[\d.]+$)/i;
  * @throws TypeError for anything but a count, a list of addresses and subnets, or a function
  */
 export function readTrustProxy(name: string, given: TrustProxy): TrustsHop {
-  if (typeof given === 'function') return given;
+  // A promise of `false` would trust every address, and a client may write the header itself.
+  if (typeof given === 'function') return (address, hop) => booleanOf(name, given(address, hop));
   if (typeof given === 'number') {
     if (!Number.isInteger(given) || given < 0)
       throw optionError(name, 'an integer of at least 0, a list of addresses, or a function', given);
