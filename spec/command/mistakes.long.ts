@@ -53,6 +53,21 @@ describe('wrong arguments', () => {
   it.each([
     ['an address without a scheme', ['call', 'localhost:8080', '1'], 'expected an address with ws: or wss:, got localhost:8080 1'],
     ['an address of HTTP', ['call', 'http://x/'], 'expected an address with ws: or wss:, got http://x/'],
+    ['an address to call with a fragment', ['call', 'ws://x/#a'], "expected an address without #, got 'ws://x/#a'"],
+    ['an address to check with a fragment', ['check', 'ws://x/#a'], "expected an address without #, got 'ws://x/#a'"],
+    ['an address to tap with a fragment', ['tap', 'ws://x/#a'], "expected an address without #, got 'ws://x/#a'"],
+    ['an address to replay to with a fragment', ['replay', 'run', 'ws://x/#a'], "expected an address without #, got 'ws://x/#a'"],
+    ['a time-out of a call that no timer has', ['call', '--timeout', '1e10', 'ws://x'], 'expected a whole number from 0 to 2147483647'],
+    [
+      'a time-out of a replay that no timer has',
+      ['replay', '--timeout', '1e10', '/dev/null', 'ws://x'],
+      'expected a whole number from 0 to 2147483647',
+    ],
+    [
+      'no time for the rows of a check',
+      ['check', '--timeout', '0', 'ws://x'],
+      'expected a whole number from 1 to 2147483647 for --timeout',
+    ],
     ['a header that HTTP forbids', ['call', '-H', 'a(b: c', 'ws://x'], 'expected headers that HTTP allows'],
     ['half a payload to take', ['stream', '--take', '1.5', 'ws://x'], 'expected a whole number from 1 to'],
     ['a directory to upload', ['upload', 'ws://x', files], 'expected a file, got the directory'],

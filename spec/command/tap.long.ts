@@ -52,6 +52,27 @@ describe('rxmux tap', () => {
     expect(first).toMatchObject({ f: { type: 'open', payload: { $size: 24 } } });
   });
 
+  it('`rxmux tap` refuses a handshake that names a subprotocol twice, and says so', async () => {
+    const tap = await command.listen('tap', '--port', '0', await command.serve());
+    const said = once(tap.child.stderr ?? tap.child, 'data');
+    const dialer = connectTo(Number(new URL(tap.url).port), '127.0.0.1');
+    dialer.write('GET / HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Protocol: a, a\r\nHost: a\r\n\r\n');
+    expect(String(await once(dialer, 'data'))).toMatch(/^HTTP\/1.1 400 Bad Request\r\n/);
+    expect(String(await said)).toMatch(/^rxmux tap: connection 1: .*: An invalid or duplicated subprotocol was specified\n$/);
+    expect(tap.child.exitCode).toBeNull();
+  });
+
+  it('`rxmux tap` passes on a payload that is nested too deep to be shown', async () => {
+    const server = await command.serve();
+    const tap = await command.listen('tap', '--port', '0', server);
+    const shown = once(tap.child.stdout ?? tap.child, 'data');
+    const dialer = new Ws(tap.url, 'mux.v1.json');
+    await once(dialer, 'open');
+    dialer.send(`{"type":"open","stream":1,"payload":${'['.repeat(20_000)}${']'.repeat(20_000)}}`);
+    expect(await once(dialer, 'close')).toEqual([1002, expect.anything()]);
+    expect(String(await shown)).toMatch(/ #1 > a message that does not decode\n/);
+  });
+
   it.each(['mux.v1.msgpack', 'mux.v1.cbor'])('`rxmux tap` passes on the message that a server sends first, under %s', async (protocol) => {
     const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
     server.on('connection', (socket) => {
@@ -199,6 +220,36 @@ describe('rxmux replay', () => {
     const { status, err } = await command.run(['replay', '--timeout', '50', file, url]);
     expect({ status, err }).toEqual({ status: expected, err: `rxmux replay: ${why}. Frames that have not come back: 1\n` });
     server.close();
+  });
+
+  it('`rxmux replay --timeout 0` waits without end', async () => {
+    const file = join(files, 'slow.ndjson');
+    const answer = { type: 'data', stream: 1, end: true, payload: 1 };
+    const lines = [
+      { t: 0, d: '>', f: { type: 'open', stream: 1, end: true, payload: 1 } },
+      { t: 1, d: '<', f: answer },
+    ];
+    writeFileSync(file, lines.map((line) => JSON.stringify({ v: 1, c: 1, ...line })).join('\n'));
+    const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
+    server.on('connection', (socket) => {
+      socket.on('message', () => {
+        setTimeout(() => {
+          socket.send(JSON.stringify(answer));
+        }, 200);
+      });
+    });
+    await once(server, 'listening');
+    const url = `ws://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    expect(await command.run(['replay', '--timeout', '0', file, url])).toMatchObject({ status: 0, err: '' });
+    server.close();
+  });
+
+  it('`rxmux replay` reads a recording of many frames', async () => {
+    const file = join(files, 'many.ndjson');
+    const row = JSON.stringify({ v: 1, t: 0, c: 1, d: '>', f: { type: 'open', stream: 1, end: true, payload: 1 } });
+    writeFileSync(file, `${row}\n`.repeat(150_000));
+    const { status, err } = await command.run(['replay', file, 'ws://127.0.0.1:1']);
+    expect({ status, err }).toEqual({ status: 6, err: expect.stringMatching(/^rxmux replay: connect ECONNREFUSED .*\n$/) });
   });
 
   it('`rxmux replay` refuses a recording without payloads', async () => {

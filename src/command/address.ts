@@ -3,12 +3,22 @@ import { UsageError } from './exit.js';
 /**
  * Returns the only positional argument, which is the address of a server.
  *
- * @throws UsageError for none, for more, and for another kind of address
+ * @throws UsageError for none, for more, for another kind of address and for one with a fragment
  */
 export function addressOf(positionals: readonly string[]): string {
   const [url, ...others] = positionals;
   if (url === undefined || others.length > 0) throw new UsageError(`expected one URL, got ${positionals.length}`);
   if (!isAddress(url)) throw new UsageError(`expected an address with ws: or wss:, got '${url}'`);
+  return dialable(url);
+}
+
+/**
+ * Returns the address of a server.
+ *
+ * @throws UsageError for a fragment, which no handshake can carry
+ */
+export function dialable(url: string): string {
+  if (new URL(url).hash !== '') throw new UsageError(`expected an address without #, got '${url}'`);
   return url;
 }
 

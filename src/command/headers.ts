@@ -23,6 +23,14 @@ export function numberOf(option: string, text: string): number {
   return value;
 }
 
+/** Timers take no longer time, in ms. */
+export const LONGEST_MS = 2 ** 31 - 1;
+
+/** Returns the time of the option `--timeout`, in ms. */
+export function timeoutOf(text: string, least: 0 | 1): number {
+  return wholeOf('timeout', text, least, LONGEST_MS);
+}
+
 /** Returns a whole number of a given option. */
 export function wholeOf(option: string, text: string, least: number, most: number): number {
   const value = numberOf(option, text);

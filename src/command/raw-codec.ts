@@ -25,12 +25,15 @@ export async function rawCodec(name: string): Promise<RawCodec | null> {
   return name === 'msgpack' ? msgpack() : null;
 }
 
-/** Reads a message. `null` for one of the wrong kind, for one that does not decode, and for one that is no map. */
+/** Levels of nesting in a message, beyond which to show it would overflow the stack. */
+const MAX_DEPTH = 1_000;
+
+/** Reads a message. `null` for one of the wrong kind, for one that does not decode or is nested too deep, and for one that is no map. */
 export function envelopeOf(codec: RawCodec, message: Buffer, isBinary: boolean): Envelope | null {
   if (isBinary !== codec.binary) return null;
   try {
     const value = codec.decode(isBinary ? message : message.toString());
-    return isEnvelope(value) ? value : null;
+    return isEnvelope(value) && isWithin(value, MAX_DEPTH) ? value : null;
   } catch {
     return null;
   }
@@ -41,6 +44,11 @@ export function isEnvelope(value: unknown): value is Envelope {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+function isWithin(value: unknown, depth: number): boolean {
+  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return true;
+  return depth > 0 && Object.values(value).every((inner) => isWithin(inner, depth - 1));
+}
+
 async function msgpack(): Promise<RawCodec | null> {
   const library = await import('@msgpack/msgpack').catch(() => null);
   if (library === null) return null;
@@ -48,7 +56,7 @@ async function msgpack(): Promise<RawCodec | null> {
   return {
     name: 'msgpack',
     binary: true,
-    encode: (value) => library.encode(value, { maxDepth: 1000 }),
+    encode: (value) => library.encode(value, { maxDepth: MAX_DEPTH }),
     decode,
     join: (fragments) => decode(Buffer.concat(fragments as readonly Uint8Array[])),
   };

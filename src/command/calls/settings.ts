@@ -2,9 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
 import type { ParseArgsConfig } from 'node:util';
-import { isAddress } from '../address.js';
+import { dialable, isAddress } from '../address.js';
 import { UsageError } from '../exit.js';
-import { headersOf, numberOf } from '../headers.js';
+import { headersOf, timeoutOf } from '../headers.js';
 
 /** The arguments that every call has. */
 export interface CallSettings {
@@ -21,8 +21,8 @@ export interface CallSettings {
 
 /** The part of each call's help that is the same. */
 export const COMMON_HELP = `  --codec NAME      json or msgpack (default json)
-  --timeout MS      wait so long for the connection, and for an answer
-                    (default 10000; 0 waits without end)
+  --timeout MS      wait so long for the connection, and for the answer to a
+                    request (default 10000; 0 waits without end)
   -H 'NAME: VALUE'  send a header with the handshake; may come repeatedly
   --json            print one JSON object a line; bytes become base64
   -h, --help        print this page
@@ -70,7 +70,7 @@ export function settingsOf(args: readonly string[], most: number, options: Parse
   if (url === undefined) throw new UsageError(`expected an address with ws: or wss:, got ${rest.join(' ') || 'none'}`);
   if (rest.length > most) throw new UsageError(`expected at most ${most} arguments beside the address, got ${rest.length}`);
   const { codec, timeout, header, json } = values as CommonValues;
-  return { url, codec, headers: headersOf(header), timeoutMs: numberOf('timeout', timeout), json, rest, own: values };
+  return { url: dialable(url), codec, headers: headersOf(header), timeoutMs: timeoutOf(timeout, 0), json, rest, own: values };
 }
 
 /** Editors of Windows write it at the beginning of a file. */

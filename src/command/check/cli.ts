@@ -3,7 +3,7 @@ import { addressOf } from '../address.js';
 import { hasColours } from '../colours.js';
 import { Exit, UsageError } from '../exit.js';
 import type { ExitStatus } from '../exit.js';
-import { headersOf, numberOf } from '../headers.js';
+import { headersOf, timeoutOf } from '../headers.js';
 import { check } from './check.js';
 import type { CheckOptions } from './check.js';
 import { Mismatch } from './mismatch.js';
@@ -77,7 +77,7 @@ export async function run(args: readonly string[]): Promise<ExitStatus> {
     codecs: codecsOf(values.codec ?? (listen ? 'json' : 'both')),
     limits,
     only,
-    withinMs: numberOf('timeout', values.timeout ?? (listen ? '15000' : '2000')),
+    withinMs: timeoutOf(values.timeout ?? (listen ? '15000' : '2000'), 1),
   };
   if (listen && positionals.length === 0) throw new UsageError('expected a command after --listen --, got none');
   const print = (line: string): boolean => process.stdout.write(`${line}\n`);

@@ -72,15 +72,23 @@ export class TapProxy {
     });
   }
 
-  /** Dials the target, and answers the dialer as the target does. */
   #dial(handshake: Handshake): void {
-    const { request, socket } = handshake;
-    const upstream = dialled(this.target, request);
+    handshake.socket.on('error', () => undefined);
+    try {
+      this.#relay(handshake, dialled(this.target, handshake.request));
+    } catch (error) {
+      // `ws` does not dial with a wrong offer of subprotocols.
+      this.#refuse(handshake, (error as Error).message, '400 Bad Request');
+    }
+  }
+
+  /** Answers the dialer as the target does. */
+  #relay(handshake: Handshake, upstream: WebSocket): void {
+    const { socket } = handshake;
     const leaving = merge(fromEvent(socket, 'end'), fromEvent(socket, 'close')).subscribe(() => {
       socket.destroy();
       upstream.terminate();
     });
-    socket.on('error', () => undefined);
     upstream.on('unexpected-response', (_, { statusCode, statusMessage }) => {
       this.#refuse(handshake, `HTTP ${statusCode}`, `${statusCode} ${statusMessage}`);
       upstream.terminate();

@@ -1,6 +1,21 @@
 import { readFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
-import { debounceTime, filter, firstValueFrom, fromEvent, last, map, merge, share, startWith, Subject, switchMap, take, tap } from 'rxjs';
+import {
+  debounceTime,
+  filter,
+  firstValueFrom,
+  fromEvent,
+  ignoreElements,
+  last,
+  map,
+  merge,
+  share,
+  startWith,
+  Subject,
+  switchMap,
+  take,
+  tap,
+} from 'rxjs';
 import type { Observable } from 'rxjs';
 import { describeLine, play, readLines, writeLine } from 'rxmux/inspect';
 import type { Line, RecordedFrame } from 'rxmux/inspect';
@@ -9,7 +24,7 @@ import type { CloseEvent, ErrorEvent } from 'ws';
 import { addressOf } from '../address.js';
 import { Exit, UsageError } from '../exit.js';
 import type { ExitStatus } from '../exit.js';
-import { headersOf, numberOf } from '../headers.js';
+import { headersOf, LONGEST_MS, numberOf, timeoutOf } from '../headers.js';
 import { envelopeOf, rawCodec } from '../raw-codec.js';
 import type { RawCodec } from '../raw-codec.js';
 
@@ -28,7 +43,7 @@ OPTIONS
   --speed N         so many times as fast as recorded (default 1; 0 is at once)
   --codec NAME      json or msgpack (default json)
   --timeout MS      wait so long for the next frame, beyond the longest pause of
-                    the recording (default 10000)
+                    the recording (default 10000; 0 waits without end)
   -H 'NAME: VALUE'  send a header with the handshake; may come repeatedly
   --json            print one JSON object a line, as rxmux tap does
   -h, --help        print this page
@@ -72,8 +87,9 @@ export async function run(args: readonly string[]): Promise<ExitStatus> {
   let missing = answersIn(settings);
   heard$.pipe(filter(isOfStream)).subscribe(() => missing--);
   const all$ = missing === 0 ? sent$.pipe(last(null, null)) : heard$.pipe(filter(() => missing === 0));
-  const patienceMs = settings.timeoutMs + longestPauseMs(settings);
-  const silence$ = merge(sent$, heard$).pipe(startWith(null), debounceTime(patienceMs));
+  const patienceMs = Math.min(LONGEST_MS, settings.timeoutMs + longestPauseMs(settings));
+  const silent = settings.timeoutMs === 0 ? ignoreElements() : debounceTime(patienceMs);
+  const silence$ = merge(sent$, heard$).pipe(startWith(null), silent);
   const failed = (status: ExitStatus, why: string): ExitStatus => {
     process.stderr.write(`rxmux replay: ${why}. Frames that have not come back: ${missing}\n`);
     return status;
@@ -122,7 +138,8 @@ function answersIn({ lines, connection }: Settings): number {
 /** The longest time between two frames of the recording, as it is replayed. */
 function longestPauseMs({ lines, connection, speed }: Settings): number {
   const times = lines.filter(({ c }) => c === connection).map(({ t }) => t);
-  return speed === 0 ? 0 : Math.max(0, ...times.slice(1).map((t, nth) => t - (times[nth] ?? t))) / speed;
+  const longest = times.reduce((most, t, nth) => Math.max(most, t - (times[nth - 1] ?? t)), 0);
+  return speed === 0 ? 0 : longest / speed;
 }
 
 function isOfStream({ type }: RecordedFrame): boolean {
@@ -153,7 +170,7 @@ async function settingsOf(args: readonly string[]): Promise<Settings> {
     speed: numberOf('speed', values.speed),
     codec,
     headers: headersOf(values.header),
-    timeoutMs: numberOf('timeout', values.timeout),
+    timeoutMs: timeoutOf(values.timeout, 0),
     json: values.json,
   };
 }
