@@ -16,9 +16,9 @@ describe('mistakes that TypeScript finds, in a program without it', () => {
   it.each([
     { api: { chat: [request()] }, says: 'chat: expected a procedure or a namespace, got an array' },
     { api: { chat: null }, says: 'chat: expected a procedure or a namespace, got null' },
-    { api: undefined, says: 'contract: expected an object of procedures, got undefined' },
-    { api: [request()], says: 'contract: expected an object of procedures, got an array' },
-    { api: 'square', says: "contract: expected an object of procedures, got 'square'" },
+    { api: undefined, says: 'contract: expected an object, got undefined' },
+    { api: [request()], says: 'contract: expected an object, got an array' },
+    { api: 'square', says: "contract: expected an object, got 'square'" },
   ])('`contract` refuses $api', ({ api, says }) => {
     expect(() => contract(api as never)).toThrow(new TypeError(says));
   });

@@ -28,7 +28,7 @@ const BAD_NAME = /^(then)?$|\./;
  * ```
  */
 export function contract<C extends Contract>(api: C): C {
-  for (const [name, value] of Object.entries<unknown>(checkObject('contract', api, 'an object of procedures'))) {
+  for (const [name, value] of Object.entries<unknown>(checkObject('contract', api))) {
     if (BAD_NAME.test(name)) throw new TypeError(`expected a name without dots other than 'then', got '${name}'`);
     const entry = checkEntry(name, value as Procedure | Contract);
     if (!isProcedure(entry)) contract(entry);
