@@ -3,7 +3,7 @@ import { OutgoingFrame } from '../src/wire/outgoing.js';
 import { map, Subject } from 'rxjs';
 import { JsonCodec } from '../src/codec/json.js';
 import { Tally } from '../src/session/base/tally.js';
-import { Session } from '../src/session/session.js';
+import { Session } from '../src/connection/connection.js';
 import type { Frame } from '../src/wire/frame.js';
 import { resolveLimits } from '../src/wire/limits.js';
 import { DrawnTransport } from './support/drawn-transport.js';

@@ -15,7 +15,7 @@ import './codec/register-json.js';
 export { connect } from './peer/connect.js';
 export type { ConnectOptions } from './peer/dial/connect-options.js';
 export type { ConnectUrl, DialContext } from './peer/dial/dial-plan.js';
-export type { Hello } from './peer/dial/hello.js';
+export type { Hello } from './peer/hello.js';
 export type { DialFailure, Reconnect } from './peer/dial/reconnect-options.js';
 export type { SocketEvent, SocketLike } from './transport/socket-like.js';
 
@@ -25,20 +25,20 @@ export type { CloseOptions } from './peer/base/close-options.js';
 export type { FrameEvent } from './peer/events.js';
 export type { NewPeerOptions } from './peer/over-socket.js';
 export type { PeerBase } from './peer/peer-base.js';
-export type { PeerContext, PeerOptions } from './peer/base/options.js';
-export type { PeerStatus } from './peer/base/status.js';
-export type { ByteCounts, PeerStats, StreamCounts, Traffic, Usage } from './peer/core/stats.js';
-export { SharedPayload } from './peer/stream/shared-payload.js';
+export type { PeerContext, PeerOptions } from './peer/options.js';
+export type { PeerStatus } from './peer/status.js';
+export type { ByteCounts, PeerStats, StreamCounts, Traffic, Usage } from './peer/stats.js';
+export { SharedPayload } from './stream/shared-payload.js';
 export type { LeanStream } from './peer/stream/lean-stream.js';
-export { Stream } from './peer/stream/stream.js';
+export { Stream } from './stream/stream.js';
 export type { EndOptions, ReplyOptions, SendOptions } from './peer/stream/send-options.js';
 export type { CallEnd, CallEvent } from './peer/calls/call-event.js';
 export type { InputOptions, OpenOptions } from './peer/calls/call-options.js';
-export type { FeedOptions } from './peer/stream/feed.js';
+export type { FeedOptions } from './stream/feed.js';
 export type { Overflow } from './peer/stream/overflow.js';
-export type { Input } from './peer/stream/input.js';
+export type { Input } from './stream/input.js';
 export type { CloseCause } from './session/base/close-cause.js';
-export type { StreamPhase } from './session/streams/stream-state.js';
+export type { StreamPhase } from './stream/state.js';
 export type { Keepalive } from './session/watch/keepalive.js';
 
 /* Hooks */
@@ -53,15 +53,15 @@ export type {
   Remove,
   ReplyHeadersInterceptor,
   StreamHandler,
-} from './peer/base/hooks.js';
+} from './peer/hooks.js';
 export { defaultErrorSerializer } from './peer/base/error-serializer.js';
 
 /* Operators over frames */
 export { ofDirection } from './operators/of-direction.js';
 export type { WithDirection } from './operators/of-direction.js';
 export { ofStream } from './operators/of-stream.js';
-export { ofType } from './operators/of-type.js';
-export type { WithFrame } from './operators/of-type.js';
+export { ofType } from './operators/select.js';
+export type { WithFrame } from './operators/select.js';
 export { assemble } from './operators/assemble.js';
 export { decode } from './operators/decode.js';
 export { demultiplex } from './operators/demultiplex.js';
@@ -79,12 +79,12 @@ export { interceptIncomingHeaders } from './peer/operators/intercept-incoming-he
 export { interceptOpen } from './peer/operators/intercept-open.js';
 export { interceptReplyHeaders } from './peer/operators/intercept-reply-headers.js';
 export { observeFrames } from './peer/operators/observe-frames.js';
-export { reopenOnReconnect } from './peer/operators/reopen-on-reconnect.js';
-export type { Reopen, ReopenAlike, ReopenFromNothing } from './peer/operators/reopen-on-reconnect.js';
+export { reopenOnReconnect } from './peer/operators/reopen.js';
+export type { Reopen, ReopenAlike, ReopenFromNothing } from './peer/operators/reopen.js';
 export { respond } from './peer/operators/respond.js';
 export type { Answer } from './peer/operators/respond.js';
 export { retryWhenSafe } from './peer/operators/retry-when-safe.js';
-export type { Retry } from './peer/calls/safe-retry.js';
+export type { Retry } from './peer/safe-retry.js';
 export { through } from './peer/operators/through.js';
 export { withCredit } from './peer/operators/with-credit.js';
 export type { Credit } from './peer/operators/with-credit.js';
@@ -103,7 +103,7 @@ export { StreamFault } from './wire/fault.js';
 export { Reassembly } from './wire/reassembly.js';
 export { CloseCode } from './wire/close-reason.js';
 export type { CloseReason } from './wire/close-reason.js';
-export { ResetCode, resetCodeName } from './wire/reset-code.js';
+export { ResetCode, resetCodeName } from './wire/codes.js';
 export { PREFIX } from './wire/subprotocol.js';
 export { DEFAULT_LIMITS } from './wire/limits.js';
 export type { DecodeLimits, Limits, Rate } from './wire/limits.js';

@@ -14,12 +14,12 @@ export { describeLine, readLine, readLines, withoutContent, writeLine } from './
 export type { Line, RecordedFrame } from './inspect/recording.js';
 
 /* Feeds of an inspector */
-export { defaultLabel } from './peer/base/label.js';
+export { defaultLabel } from './stream/label.js';
 export { inspect } from './inspect/inspect.js';
 export type { Inspection, InspectOptions } from './inspect/inspect.js';
 export { answerInspector, inspectorFeed } from './inspect/over-mux.js';
 export type { InspectorAnswerOptions } from './inspect/over-mux.js';
-export type { PeersSource } from './peer/peers-source.js';
+export type { PeersSource } from './peer/peers.js';
 export type { InspectedPeer, InspectorBatch, InspectorFeed, InspectorLine } from './inspect/batch.js';
 
 /* Recordings */

@@ -11,11 +11,11 @@
 import './codec/register-json.js';
 
 /* Connecting */
-export { connect, hello, reconnect } from './peer/lean/lean-connect.js';
-export type { Greets, LeanConnectOptions, Reconnecting } from './peer/lean/lean-connect.js';
+export { connect, hello, reconnect } from './peer/lean/peer.js';
+export type { Greets, LeanConnectOptions, Reconnecting } from './peer/lean/peer.js';
 export type { DialOptions } from './peer/dial/connect-options.js';
 export type { ConnectUrl, DialContext } from './peer/dial/dial-plan.js';
-export type { Hello, MakeHello } from './peer/dial/hello.js';
+export type { Hello, MakeHello } from './peer/hello.js';
 export type { DialFailure, Reconnect } from './peer/dial/reconnect-options.js';
 export type { SocketEvent, SocketLike } from './transport/socket-like.js';
 
@@ -23,26 +23,26 @@ export type { SocketEvent, SocketLike } from './transport/socket-like.js';
 export { LeanPeer } from './peer/lean/lean-peer.js';
 export type { LeanOptions } from './peer/lean/lean-peer.js';
 export type { CloseOptions } from './peer/base/close-options.js';
-export type { PeerContext } from './peer/base/options.js';
-export type { PeerStatus } from './peer/base/status.js';
-export type { ByteCounts, PeerStats, StreamCounts, Traffic, Usage } from './peer/core/stats.js';
+export type { PeerContext } from './peer/options.js';
+export type { PeerStatus } from './peer/status.js';
+export type { ByteCounts, PeerStats, StreamCounts, Traffic, Usage } from './peer/stats.js';
 export type { PeerBase } from './peer/peer-base.js';
 export { LeanStream } from './peer/stream/lean-stream.js';
 export type { EndOptions, ReplyOptions, SendOptions } from './peer/stream/send-options.js';
 export type { InputOptions } from './peer/calls/call-options.js';
-export type { Retry } from './peer/calls/safe-retry.js';
-export type { FeedOptions } from './peer/stream/feed.js';
-export type { Input } from './peer/stream/input.js';
+export type { Retry } from './peer/safe-retry.js';
+export type { FeedOptions } from './stream/feed.js';
+export type { Input } from './stream/input.js';
 export type { Overflow } from './peer/stream/overflow.js';
 export type { CloseCause } from './session/base/close-cause.js';
-export type { StreamPhase } from './session/streams/stream-state.js';
+export type { StreamPhase } from './stream/state.js';
 export type { Keepalive } from './session/watch/keepalive.js';
-export type { CloseHandler, FrameObserver, OpenInterceptor, Remove } from './peer/base/hooks.js';
+export type { CloseHandler, FrameObserver, OpenInterceptor, Remove } from './peer/hooks.js';
 
 /* Functions of peers and streams, each imported by the pages that use it */
 export { onClose, onFrame, onOpen, onStream, openWith, ping, stats } from './peer/lean/peer-functions.js';
 export type { LeanHandler } from './peer/lean/peer-functions.js';
-export { closed, end, iterate, reply, send, sendAll, sendHeaders, signalOf } from './peer/lean/stream-functions.js';
+export { closed, end, iterate, reply, send, sendAll, sendHeaders, signalOf } from './peer/lean/functions.js';
 export { retryWhenSafe } from './peer/operators/retry-when-safe.js';
 
 /* The wire */
@@ -55,7 +55,7 @@ export type { Limits, Rate } from './wire/limits.js';
 /* Errors */
 export { isMuxError } from './wire/any-error.js';
 export type { AnyMuxError } from './wire/any-error.js';
-export { ResetCode } from './wire/reset-code.js';
+export { ResetCode } from './wire/codes.js';
 
 /* The rest */
 export { logger } from './peer/lean/lean-logger.js';

@@ -23,7 +23,7 @@ export type { Origins } from './node/origin.js';
 export type { ServerStats } from './node/server-stats.js';
 export { Totals } from './node/total-limits.js';
 export type { TotalLimits } from './node/total-limits.js';
-export type { ByteCounts, PeerStats, StreamCounts, Traffic, Usage } from './peer/core/stats.js';
+export type { ByteCounts, PeerStats, StreamCounts, Traffic, Usage } from './peer/stats.js';
 export type { TrustProxy } from './node/client-address.js';
 export type { Verdict } from './node/upgrade-policy.js';
 export { VERSION } from './version.js';

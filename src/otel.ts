@@ -10,5 +10,5 @@
  */
 export { instrument } from './otel/instrument.js';
 export type { InstrumentOptions } from './otel/instruments.js';
-export type { PeersSource } from './peer/peers-source.js';
+export type { PeersSource } from './peer/peers.js';
 export { VERSION } from './version.js';

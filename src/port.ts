@@ -8,7 +8,7 @@
  *
  * @module rxmux/port
  */
-export { portSocket } from './transport/port-socket.js';
+export { portSocket } from './transport/port.js';
 export type { PortLike } from './transport/port-events.js';
 export type { SocketLike } from './transport/socket-like.js';
 export { VERSION } from './version.js';

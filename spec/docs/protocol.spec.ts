@@ -8,7 +8,7 @@ import { splitFrame } from '../../src/wire/fragment.js';
 import { completeFrame } from '../../src/wire/frame.js';
 import type { Frame } from '../../src/wire/frame.js';
 import { encodedLength } from '../../src/wire/length.js';
-import { ResetCode } from '../../src/wire/reset-code.js';
+import { ResetCode } from '../../src/wire/codes.js';
 import { codeIn, fences, tableBelow } from './markdown.js';
 
 const PAGE = 'docs/PROTOCOL.md';

@@ -1,6 +1,6 @@
 import { RefusedError, ResetError } from '../../src/wire/stream-errors.js';
 import { ABSENT } from '../../src/wire/frame.js';
-import { ResetCode } from '../../src/wire/reset-code.js';
+import { ResetCode } from '../../src/wire/codes.js';
 import { isOf, rawFrame } from './commands.js';
 import type { Act, Command } from './commands.js';
 import type { Held } from './held.js';

@@ -1,17 +1,17 @@
 import { jest } from '@jest/globals';
-import { Calls } from '../../src/peer/calls/calls.js';
-import { Deadlines } from '../../src/peer/stream/deadlines.js';
-import type { PeerCore } from '../../src/peer/core/peer-core.js';
+import { Calls } from '../../src/peer/calls.js';
+import { Deadlines } from '../../src/stream/deadlines.js';
+import type { PeerCore } from '../../src/peer/core.js';
 import { StreamCore } from '../../src/peer/stream/stream-core.js';
 import { Backlog } from '../../src/session/send/backlog.js';
 import type { Cut, StreamQueue } from '../../src/session/send/stream-queue.js';
 import { GoAway } from '../../src/session/base/goaway.js';
-import { Holdings } from '../../src/session/streams/holdings.js';
-import { LiveStream } from '../../src/session/streams/live-stream.js';
+import { Holdings } from '../../src/stream/receiving.js';
+import { LiveStream } from '../../src/stream/stream-core.js';
 import * as fragments from '../../src/wire/fragment.js';
 import { isMuxError } from '../../src/wire/any-error.js';
 import { HeldBytes } from '../../src/wire/held-bytes.js';
-import { ResetCode } from '../../src/wire/reset-code.js';
+import { ResetCode } from '../../src/wire/codes.js';
 import { plant } from './plant.js';
 import type { Fault } from './plant.js';
 

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import fc from '../support/fast-check.js';
-import { ControlStream } from '../../src/session/control-stream.js';
+import { ControlStream } from '../../src/connection/control.js';
 import { ACTS, command } from './commands.js';
 import type { Act, Command, Config } from './commands.js';
 import type { End } from './pipe.js';

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { LiveStream } from '../../src/session/streams/live-stream.js';
+import { LiveStream } from '../../src/stream/stream-core.js';
 import { StreamTable } from '../../src/session/streams/stream-table.js';
-import { MemoryClock } from '../../src/rx/memory-clock.js';
-import { ResetCode } from '../../src/wire/reset-code.js';
+import { MemoryClock } from '../../src/testing/memory-clock.js';
+import { ResetCode } from '../../src/wire/codes.js';
 import { plant, weed } from './plant.js';
 import type { Fault } from './plant.js';
 import { CUTS, SmallWorld } from './small-world.js';

@@ -1,5 +1,5 @@
 import type { CloseCause } from '../../src/session/base/close-cause.js';
-import { Stream } from '../../src/peer/stream/stream.js';
+import { Stream } from '../../src/stream/stream.js';
 import type { StreamCore } from '../../src/peer/stream/stream-core.js';
 import { ABSENT } from '../../src/wire/frame.js';
 import type { Metadata } from '../../src/wire/frame.js';

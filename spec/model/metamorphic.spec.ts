@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from '../support/fast-check.js';
 import { ResetError } from '../../src/wire/stream-errors.js';
 import { ABSENT } from '../../src/wire/frame.js';
-import { MemoryClock } from '../../src/rx/memory-clock.js';
+import { MemoryClock } from '../../src/testing/memory-clock.js';
 import { valueOf } from './commands.js';
 import type { Config } from './commands.js';
 import type { Held } from './held.js';

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { CloseCause } from '../../src/session/base/close-cause.js';
 import { overtakes } from '../../src/session/base/precedence.js';
-import type { StreamPhase } from '../../src/session/streams/stream-state.js';
+import type { StreamPhase } from '../../src/stream/state.js';
 import { ABSENT } from '../../src/wire/frame.js';
 import type { Frame, FrameDirection, Metadata } from '../../src/wire/frame.js';
-import { ResetCode } from '../../src/wire/reset-code.js';
+import { ResetCode } from '../../src/wire/codes.js';
 import { demand } from './violation.js';
 import type { Findings } from './violation.js';
 

@@ -1,4 +1,4 @@
-import { ResetCode } from '../../src/wire/reset-code.js';
+import { ResetCode } from '../../src/wire/codes.js';
 import type { Held } from './held.js';
 import { show } from './model.js';
 import { demand } from './violation.js';

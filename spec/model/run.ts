@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { logger } from '../../src/logger.js';
-import { MemoryClock } from '../../src/rx/memory-clock.js';
+import { MemoryClock } from '../../src/testing/memory-clock.js';
 import { delayOf, perform, pull, readerless, settle, unsealed } from './actions.js';
 import type { Command, Config } from './commands.js';
 import { ENDS } from './pipe.js';

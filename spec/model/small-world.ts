@@ -1,10 +1,10 @@
 import { JsonCodec } from '../../src/codec/json.js';
 import type { CloseCause } from '../../src/session/base/close-cause.js';
 import { Tally } from '../../src/session/base/tally.js';
-import { Session } from '../../src/session/session.js';
+import { Session } from '../../src/connection/connection.js';
 import { resolveLimits } from '../../src/wire/limits.js';
 import { OutgoingFrame } from '../../src/wire/outgoing.js';
-import { ResetCode } from '../../src/wire/reset-code.js';
+import { ResetCode } from '../../src/wire/codes.js';
 import { Holder } from '../support/session/rig.js';
 import { isPrefix, show } from './model.js';
 import { ENDS, otherEnd, Pipe } from './pipe.js';

@@ -1,17 +1,17 @@
 import { jest } from '@jest/globals';
-import { Outbox } from '../../src/peer/stream/outbox.js';
+import { Outbox } from '../../src/stream/sending.js';
 import { StreamCore } from '../../src/peer/stream/stream-core.js';
-import { LiveStream } from '../../src/session/streams/live-stream.js';
+import { LiveStream } from '../../src/stream/stream-core.js';
 import * as controlFrames from '../../src/session/send/control-frames.js';
-import { Scheduler } from '../../src/session/send/scheduler.js';
-import { StreamState } from '../../src/session/streams/stream-state.js';
-import type { StreamInput } from '../../src/session/streams/stream-state.js';
+import { Scheduler } from '../../src/connection/outbound.js';
+import { StreamState } from '../../src/stream/state.js';
+import type { StreamInput } from '../../src/stream/state.js';
 import { StreamTable } from '../../src/session/streams/stream-table.js';
 import { ABSENT, completeFrame } from '../../src/wire/frame.js';
 import type { CompleteFrame } from '../../src/wire/frame.js';
 import type { OutgoingFrame } from '../../src/wire/outgoing.js';
 import { Reassembly } from '../../src/wire/reassembly.js';
-import { ResetCode } from '../../src/wire/reset-code.js';
+import { ResetCode } from '../../src/wire/codes.js';
 import { plant } from './plant.js';
 import type { Fault } from './plant.js';
 

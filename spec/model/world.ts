@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { MemoryClock } from '../../src/rx/memory-clock.js';
+import type { MemoryClock } from '../../src/testing/memory-clock.js';
 import type { Command, Config } from './commands.js';
 import { valueOf } from './commands.js';
 import { checkReceived, checkAgreement, show } from './model.js';

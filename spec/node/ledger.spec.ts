@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { Ledger } from '../../src/node/ledger.js';
+import { Ledger } from '../../src/node/totals.js';
 import type { Share } from '../../src/session/base/share.js';
 import { virtualPeerTime } from '../support/peer/time.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { NEVER, take } from 'rxjs';
-import type { StreamHandler } from '../../src/peer/base/hooks.js';
+import type { StreamHandler } from '../../src/peer/hooks.js';
 import type { Peer } from '../../src/peer/peer.js';
 import { createPair } from '../../src/testing.js';
 import { CODECS } from '../support/codec/shipped.js';

@@ -2,7 +2,7 @@ import { describe, expect, it, jest } from '@jest/globals';
 import { JsonCodec } from '../../src/codec/json.js';
 import { MsgpackCodec } from '../../src/codec/msgpack.js';
 import type { Codec } from '../../src/wire/codec.js';
-import { freezeMetadata } from '../../src/peer/base/metadata.js';
+import { freezeMetadata } from '../../src/stream/metadata.js';
 
 class Shouting extends JsonCodec {
   override encodePayload(payload: unknown): string {

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { config, finalize, map, Observable, Subject } from 'rxjs';
-import { RestartingPipeline } from '../../src/rx/restarting-pipeline.js';
+import { RestartingPipeline } from '../../src/rx/pipeline.js';
 import { inTime } from '../support/session/time.js';
 
 /** A pipeline that throws at `'bad'`, and a record of its values and failures. */

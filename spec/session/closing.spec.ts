@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { ResetCode } from '../../src/wire/reset-code.js';
+import { ResetCode } from '../../src/wire/codes.js';
 import { Rig } from '../support/session/rig.js';
 import type { Holder } from '../support/session/rig.js';
 import { inTime } from '../support/session/time.js';

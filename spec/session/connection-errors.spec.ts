@@ -3,7 +3,7 @@ import { JsonCodec } from '../../src/codec/json.js';
 import { MsgpackCodec } from '../../src/codec/msgpack.js';
 import type { Message } from '../../src/wire/codec.js';
 import type { Frame } from '../../src/wire/frame.js';
-import { ResetCode } from '../../src/wire/reset-code.js';
+import { ResetCode } from '../../src/wire/codes.js';
 import { Rig } from '../support/session/rig.js';
 
 const { PROTOCOL_ERROR, CANCEL } = ResetCode;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { ConnectionFault } from '../../src/wire/fault.js';
-import { ResetCode } from '../../src/wire/reset-code.js';
+import { ResetCode } from '../../src/wire/codes.js';
 import { collectLogs } from '../support/peer/logs.js';
 import { Rig } from '../support/session/rig.js';
 import { inTime } from '../support/session/time.js';

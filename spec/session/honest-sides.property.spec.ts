@@ -4,7 +4,7 @@ import fc from '../support/fast-check.js';
 import { logger } from '../../src/logger.js';
 import type { Frame } from '../../src/wire/frame.js';
 import { encodedLength } from '../../src/wire/length.js';
-import { ResetCode } from '../../src/wire/reset-code.js';
+import { ResetCode } from '../../src/wire/codes.js';
 import { BreakableCodec, WRITING } from '../support/codec/breakable.js';
 import { collectLogs } from '../support/peer/logs.js';
 import { Rig } from '../support/session/rig.js';

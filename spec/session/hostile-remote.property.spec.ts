@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from '../support/fast-check.js';
 import { DEFAULT_KEEPALIVE } from '../../src/session/watch/keepalive.js';
 import type { Frame } from '../../src/wire/frame.js';
-import { ResetCode } from '../../src/wire/reset-code.js';
+import { ResetCode } from '../../src/wire/codes.js';
 import { collectLogs } from '../support/peer/logs.js';
 import { Rig } from '../support/session/rig.js';
 import { inTime } from '../support/session/time.js';

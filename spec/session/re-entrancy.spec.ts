@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { ConnectionFault } from '../../src/wire/fault.js';
 import type { Frame } from '../../src/wire/frame.js';
-import { ResetCode } from '../../src/wire/reset-code.js';
+import { ResetCode } from '../../src/wire/codes.js';
 import { BreakableCodec, WRITING } from '../support/codec/breakable.js';
 import { collectLogs } from '../support/peer/logs.js';
 import { Rig } from '../support/session/rig.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Share } from '../../src/session/base/share.js';
-import { ResetCode } from '../../src/wire/reset-code.js';
+import { ResetCode } from '../../src/wire/codes.js';
 import { Rig } from '../support/session/rig.js';
 
 /** A share that the test controls. */

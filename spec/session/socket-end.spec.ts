@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { DEFAULT_KEEPALIVE } from '../../src/session/watch/keepalive.js';
 import { ConnectionFault } from '../../src/wire/fault.js';
-import { ResetCode } from '../../src/wire/reset-code.js';
+import { ResetCode } from '../../src/wire/codes.js';
 import { Rig } from '../support/session/rig.js';
 import { inTime } from '../support/session/time.js';
 

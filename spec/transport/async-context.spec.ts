@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
-import type * as AsyncContexts from '../../src/transport/async-context.js';
-import { currentContext, LateContext } from '../../src/transport/async-context.js';
+import type * as AsyncContexts from '../../src/util/async-context.js';
+import { currentContext, LateContext } from '../../src/util/async-context.js';
 
 const user = new AsyncLocalStorage<string>();
 const real = Object.getOwnPropertyDescriptor(globalThis, 'process');
@@ -14,7 +14,7 @@ afterEach(() => {
 async function loadedWhere(process: unknown): Promise<typeof AsyncContexts> {
   Object.defineProperty(globalThis, 'process', { configurable: true, value: process });
   jest.resetModules();
-  return import('../../src/transport/async-context.js');
+  return import('../../src/util/async-context.js');
 }
 
 describe('currentContext', () => {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { steadyNow } from '../../src/transport/steady-clock.js';
+import { steadyNow } from '../../src/util/time.js';
 import { inTime } from '../support/session/time.js';
 import { otherPlatform } from '../support/platform/globals.js';
 
@@ -9,7 +9,7 @@ const START_MS = 1_700_000_000_000;
 /** A fresh clock; the test controls the system clock and the monotonic clock that it reads. */
 async function newClock(): Promise<() => number> {
   jest.resetModules();
-  const module = await import('../../src/transport/steady-clock.js');
+  const module = await import('../../src/util/time.js');
   return module.steadyNow;
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { LazyMap, LazySet } from '../../src/wire/lazy.js';
+import { LazyMap, LazySet } from '../../src/util/collections.js';
 
 describe('a lazy map', () => {
   it('A lazy map is empty and readable before its first entry', () => {

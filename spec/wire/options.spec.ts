@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { checkFunction, checkNumber } from '../../src/wire/check.js';
-import { asGiven, checkOptions, readObject, readOptions } from '../../src/wire/options.js';
-import type { Options } from '../../src/wire/options.js';
+import { asGiven, checkOptions, readObject, readOptions } from '../../src/util/check.js';
+import type { Options } from '../../src/util/check.js';
 
 interface Wait {
   readonly idleMs?: number | undefined;

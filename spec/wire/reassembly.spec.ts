@@ -10,7 +10,7 @@ import { HeldBytes, MIN_CHARGE_BYTES } from '../../src/wire/held-bytes.js';
 import { resolveLimits } from '../../src/wire/limits.js';
 import type { Limits } from '../../src/wire/limits.js';
 import { Reassembly } from '../../src/wire/reassembly.js';
-import { ResetCode } from '../../src/wire/reset-code.js';
+import { ResetCode } from '../../src/wire/codes.js';
 import { disguised } from '../support/codec/foreign.js';
 
 const json = new JsonCodec();

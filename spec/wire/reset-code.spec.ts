@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { CloseCode } from '../../src/wire/close-reason.js';
-import { FIRST_APPLICATION_CODE, ResetCode, resetCodeName } from '../../src/wire/reset-code.js';
+import { FIRST_APPLICATION_CODE, ResetCode, resetCodeName } from '../../src/wire/codes.js';
 
 describe('ResetCode', () => {
   it('ResetCode has these numbers, which are part of the wire', () => {

@@ -8,7 +8,7 @@ import { slicerToSend } from '../../src/wire/fragment.js';
 import { Slicer } from '../../src/wire/slicer.js';
 import type { Frame } from '../../src/wire/frame.js';
 import { OutgoingFrame } from '../../src/wire/outgoing.js';
-import { SharedEncoding, sharedSliceOf } from '../../src/wire/shared-encoding.js';
+import { SharedEncoding, sharedSliceOf } from '../../src/wire/shared.js';
 import { disguised } from '../support/codec/foreign.js';
 import { binaryPayload, frames, jsonPayload } from '../support/wire/arbitraries.js';
 

@@ -5,7 +5,7 @@ import { MsgpackCodec } from '../../src/codec/msgpack.js';
 import type { Codec, Message } from '../../src/wire/codec.js';
 import type { Frame } from '../../src/wire/frame.js';
 import { OutgoingFrame } from '../../src/wire/outgoing.js';
-import { sharedSlicer } from '../../src/wire/shared-encoding.js';
+import { sharedSlicer } from '../../src/wire/shared.js';
 import { splitEncoder, SplitMessage } from '../../src/wire/split-message.js';
 import { messageBytes } from '../support/codec/values.js';
 

@@ -1,7 +1,7 @@
 import { DestroyRef, inject, InjectionToken, makeEnvironmentProviders, NgZone, PLATFORM_ID } from '@angular/core';
 import type { EnvironmentProviders, Signal } from '@angular/core';
 import { toSignal } from '@angular/core/rxjs-interop';
-import type { PeerStatus } from '../peer/base/status.js';
+import type { PeerStatus } from '../peer/status.js';
 import { connect } from '../peer/connect.js';
 import type { ConnectOptions } from '../peer/dial/connect-options.js';
 import type { ConnectUrl } from '../peer/dial/dial-plan.js';

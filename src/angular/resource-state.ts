@@ -1,12 +1,12 @@
 import { catchError, defer, endWith, filter, map, merge, of, takeWhile } from 'rxjs';
 import type { Observable, ObservableInput } from 'rxjs';
 import { messageOf } from '../peer/base/error-serializer.js';
-import { isOver } from '../peer/base/status.js';
-import type { PeerStatus } from '../peer/base/status.js';
-import { retrySafely } from '../peer/calls/safe-retry.js';
-import { reopenOnReconnect } from '../peer/operators/reopen-on-reconnect.js';
+import { isOver } from '../peer/status.js';
+import type { PeerStatus } from '../peer/status.js';
+import { retrySafely } from '../peer/safe-retry.js';
+import { reopenOnReconnect } from '../peer/operators/reopen.js';
 import type { Peer } from '../peer/peer.js';
-import { observableFrom } from '../peer/stream/input.js';
+import { observableFrom } from '../stream/input.js';
 
 /**
  * The progress of a resource.

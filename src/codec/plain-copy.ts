@@ -1,5 +1,5 @@
-import type { Metadata } from '../wire/frame.js';
 import { isDate } from '../wire/cross-realm.js';
+import type { Metadata } from '../wire/frame.js';
 import { isPlainObject } from '../wire/plain-object.js';
 import { bytesOf } from './bytes-of.js';
 import { mayBeIndex, withoutHoles } from './index-keys.js';

@@ -1,4 +1,4 @@
-import type { PeerContext } from '../peer/base/options.js';
+import type { PeerContext } from '../peer/options.js';
 import type { Peer } from '../peer/peer.js';
 import { answer } from './answer.js';
 import type { AnswerOptions, Answers } from './answer.js';

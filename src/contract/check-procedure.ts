@@ -1,5 +1,5 @@
 import { optionError } from '../wire/check.js';
-import { refuseUnknown } from '../wire/options.js';
+import { refuseUnknown } from '../util/check.js';
 import type { Kind, Procedure } from './procedure.js';
 
 /** Names what each kind of procedure is declared with. */

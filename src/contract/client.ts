@@ -1,16 +1,16 @@
 import { lastValueFrom } from 'rxjs';
 import type { Observable } from 'rxjs';
-import { checkPeer } from '../peer/check-peer.js';
 import { OPEN_NAMES } from '../peer/calls/call-options.js';
 import type { InputOptions, OpenOptions } from '../peer/calls/call-options.js';
+import { checkPeer } from '../peer/check-peer.js';
 import type { Peer } from '../peer/peer.js';
-import type { Input } from '../peer/stream/input.js';
+import type { Input } from '../stream/input.js';
+import { checkOptions } from '../util/check.js';
 import { checkObject } from '../wire/check.js';
-import { checkOptions } from '../wire/options.js';
 import type { MetadataInput } from '../wire/frame.js';
-import { opening, TIMEOUT_HEADER } from './convention.js';
 import { checkEntry, isProcedure } from './contract.js';
 import type { Contract } from './contract.js';
+import { TIMEOUT_HEADER, opening } from './convention.js';
 import type { ChannelProcedure, Procedure, Received, RequestProcedure, Sent, StreamProcedure, UploadProcedure } from './procedure.js';
 import { checkBy, checkEach } from './validate.js';
 

@@ -1,6 +1,6 @@
 import { catchError } from 'rxjs';
 import type { ObservableInput, ObservedValueOf, OperatorFunction } from 'rxjs';
-import { declaredError } from '../peer/stream/error-reset.js';
+import { declaredError } from '../stream/end.js';
 import { RemoteError } from '../wire/stream-errors.js';
 import type { Procedure, Sent } from './procedure.js';
 

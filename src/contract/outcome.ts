@@ -1,8 +1,8 @@
 import { EMPTY, filter, from, ignoreElements, isObservable, mergeMap, Observable, of, take, tap } from 'rxjs';
 import type { ObservableInput } from 'rxjs';
 import { stopUpload } from '../peer/stream/answer.js';
-import { observableFrom } from '../peer/stream/input.js';
-import { Stream } from '../peer/stream/stream.js';
+import { observableFrom } from '../stream/input.js';
+import { Stream } from '../stream/stream.js';
 import { isBlob, isPromise } from '../wire/cross-realm.js';
 import { describeReceived } from '../wire/describe-received.js';
 

@@ -1,5 +1,5 @@
 import { whenUntaken } from '../peer/stream/untaken.js';
-import type { Stream } from '../peer/stream/stream.js';
+import type { Stream } from '../stream/stream.js';
 import { oneLine } from '../wire/quoted.js';
 import type { RemoteError } from '../wire/stream-errors.js';
 import { failure } from './failure.js';

@@ -1,5 +1,5 @@
-import { labelled } from '../peer/base/label.js';
-import type { Label } from '../peer/base/label.js';
+import { labelled } from '../stream/label.js';
+import type { Label } from '../stream/label.js';
 import type { SeenFrame } from '../peer/base/sized-frames.js';
 import { ABSENT } from '../wire/frame.js';
 import type { Frame } from '../wire/frame.js';

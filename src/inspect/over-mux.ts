@@ -1,13 +1,13 @@
 import { map, Observable, Subscription } from 'rxjs';
 import { log } from '../logger.js';
-import type { StreamHandler } from '../peer/base/hooks.js';
+import type { StreamHandler } from '../peer/hooks.js';
 import { checkPeer } from '../peer/check-peer.js';
 import type { Peer } from '../peer/peer.js';
-import type { Stream } from '../peer/stream/stream.js';
+import type { Stream } from '../stream/stream.js';
 import { atLeast, checkFunction } from '../wire/check.js';
-import { checkOptions, readOptions } from '../wire/options.js';
-import type { Options } from '../wire/options.js';
-import { ResetCode } from '../wire/reset-code.js';
+import { checkOptions, readOptions } from '../util/check.js';
+import type { Options } from '../util/check.js';
+import { ResetCode } from '../wire/codes.js';
 import type { InspectorBatch, InspectorFeed, InspectorLine } from './batch.js';
 import { hiddenStreamsOf } from './hidden-streams.js';
 import type { Inspection } from './inspect.js';

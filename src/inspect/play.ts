@@ -2,7 +2,7 @@ import { asyncScheduler, concatMap, defer, filter, from, map, merge, mergeMap, o
 import type { Observable } from 'rxjs';
 import type { Line, RecordedFrame } from './recording.js';
 import { optionError } from '../wire/check.js';
-import { checkOptions } from '../wire/options.js';
+import { checkOptions } from '../util/check.js';
 import { isOpen, scriptOf, streamOf } from './script.js';
 import type { FrameLine, RecordedSide, Script } from './script.js';
 

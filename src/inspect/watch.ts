@@ -1,6 +1,6 @@
 import { Subscription } from 'rxjs';
 import type { Observable, TeardownLogic } from 'rxjs';
-import { defaultLabel } from '../peer/base/label.js';
+import { defaultLabel } from '../stream/label.js';
 import { sizedFramesOf } from '../peer/base/sized-frames.js';
 import type { SeenFrame } from '../peer/base/sized-frames.js';
 import { Peer } from '../peer/peer.js';

@@ -1,5 +1,5 @@
 import type { Share } from '../session/base/share.js';
-import type { Ledger } from './ledger.js';
+import type { Ledger } from './totals.js';
 
 /** One connection's share of the total limits. */
 export class Member implements Share {

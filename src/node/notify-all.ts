@@ -1,9 +1,9 @@
 import { refuseThenable } from '../peer/base/guard.js';
 import { notifyOrWarn } from '../peer/notify-or-warn.js';
 import type { Peer } from '../peer/peer.js';
-import { SharedPayload } from '../peer/stream/shared-payload.js';
+import { SharedPayload } from '../stream/shared-payload.js';
 import { checkFunction } from '../wire/check.js';
-import { checkOptions } from '../wire/options.js';
+import { checkOptions } from '../util/check.js';
 import type { ServerNotifyOptions } from './mux-server.js';
 
 /** Notifies every chosen peer of one payload. Returns how many. */

@@ -1,35 +1,35 @@
 import type { IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { defer, from, merge, mergeMap, Subject } from 'rxjs';
+import { Subject, defer, from, merge, mergeMap } from 'rxjs';
 import { log } from '../logger.js';
 import { asyncDispose } from '../peer/base/async-dispose.js';
 import { resolveClose } from '../peer/base/close-options.js';
 import type { CloseOptions } from '../peer/base/close-options.js';
-import { completeGuarded } from '../rx/guard.js';
 import { markHandled } from '../peer/base/guard.js';
 import type { Peer } from '../peer/peer.js';
-import { steadyNow } from '../transport/steady-clock.js';
+import { completeGuarded } from '../rx/guard.js';
+import { steadyNow } from '../util/time.js';
 import { checkObject } from '../wire/check.js';
 import { oneLine } from '../wire/quoted.js';
-import { policyOf, peerOver, announcePeer } from './accept.js';
 import { resolveAccept } from './accept-options.js';
 import type { ResolvedUpgrade } from './accept-options.js';
+import { announcePeer, peerOver, policyOf } from './accept.js';
 import { GivenServer, OwnServer } from './http-host.js';
 import type { HttpHost } from './http-host.js';
+import { LISTEN_OPTIONS, readListenOptions } from './listen-options.js';
+import type { ListenOptions } from './listen-options.js';
 import { listening } from './listening.js';
 import type { MuxServer, Refusal, ServeOptions, ServerNotifyOptions } from './mux-server.js';
 import { notifyAll } from './notify-all.js';
-import { LISTEN_OPTIONS, readListenOptions } from './listen-options.js';
-import type { ListenOptions } from './listen-options.js';
-import { pathOf, RefusalLog } from './refusal.js';
+import { RefusalLog, pathOf } from './refusal.js';
 import { NO_LOAD, nearLimits, sumOf } from './server-stats.js';
 import type { ServerStats } from './server-stats.js';
 import { SpreadGoaways } from './spread-goaways.js';
 import { Totals } from './total-limits.js';
 import { takeUpgrades } from './upgrade-hub.js';
-import { refuseUpgrade, upgrade } from './upgrade.js';
 import type { UpgradePolicy } from './upgrade-policy.js';
+import { refuseUpgrade, upgrade } from './upgrade.js';
 
 /**
  * Accepts peers on a port, or on an HTTP server of yours, whose other routes keep working.

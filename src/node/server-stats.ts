@@ -1,4 +1,4 @@
-import type { PeerStats, Usage } from '../peer/core/stats.js';
+import type { PeerStats, Usage } from '../peer/stats.js';
 import type { TotalLimits } from './total-limits.js';
 
 /** The facts that add up. */

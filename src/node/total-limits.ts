@@ -1,9 +1,9 @@
 import { checkNumber, optionError } from '../wire/check.js';
 import type { Given } from '../wire/check.js';
-import { readObject } from '../wire/options.js';
-import type { Options } from '../wire/options.js';
-import type { Usage } from '../peer/core/stats.js';
-import { Ledger } from './ledger.js';
+import { readObject } from '../util/check.js';
+import type { Options } from '../util/check.js';
+import type { Usage } from '../peer/stats.js';
+import { Ledger } from './totals.js';
 
 /**
  * Limits of all connections together, beside `limits` of each connection. Sizes are bytes. `Infinity` is no limit.

@@ -1,14 +1,14 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { messageOf } from '../peer/base/error-serializer.js';
-import type { PeerContext } from '../peer/base/options.js';
+import type { PeerContext } from '../peer/options.js';
 import { guard } from '../rx/guard.js';
 import type { Transport } from '../transport/transport.js';
 import { answerHttp, ignoreErrors } from './answer-http.js';
-import type { Seat } from './ledger.js';
 import type { Refusal } from './mux-server.js';
 import { AnsweredRefusal } from './refusal.js';
 import type { Objection, RefusalLog } from './refusal.js';
+import type { Seat } from './totals.js';
 import { ACCEPTED, objectionTo, seatFor, verified } from './upgrade-policy.js';
 import type { Ruling, UpgradePolicy } from './upgrade-policy.js';
 

@@ -1,15 +1,15 @@
 import { Observable } from 'rxjs';
 import type { OperatorFunction } from 'rxjs';
+import { mapPresent } from '../rx/map-present.js';
+import type { Given } from '../wire/check.js';
 import { checkedCodec } from '../wire/codec.js';
 import type { Codec } from '../wire/codec.js';
 import type { StreamFault } from '../wire/fault.js';
 import { completeFrame } from '../wire/frame.js';
 import type { CompleteFrame, Frame } from '../wire/frame.js';
-import type { Given } from '../wire/check.js';
 import { resolveLimits } from '../wire/limits.js';
 import type { Limits } from '../wire/limits.js';
 import { Reassembly } from '../wire/reassembly.js';
-import { mapPresent } from '../rx/map-present.js';
 
 /**
  * Reassembles fragments: whole frames pass, and the fragments of a payload become one frame when the last one comes.

@@ -1,8 +1,8 @@
 import { Observable, Subject } from 'rxjs';
 import type { GroupedObservable, OperatorFunction } from 'rxjs';
+import { Relay } from '../rx/relay.js';
 import { StreamFault } from '../wire/fault.js';
 import type { Frame } from '../wire/frame.js';
-import { Relay } from '../rx/relay.js';
 import { route } from './route.js';
 import type { Routed, Sink, Sinks } from './route.js';
 

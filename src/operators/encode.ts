@@ -1,9 +1,9 @@
 import type { OperatorFunction } from 'rxjs';
+import { mapPresent } from '../rx/map-present.js';
 import { checkedCodec } from '../wire/codec.js';
 import type { Codec, Message } from '../wire/codec.js';
 import type { Frame } from '../wire/frame.js';
 import { frameEncoder } from '../wire/outgoing.js';
-import { mapPresent } from '../rx/map-present.js';
 
 /**
  * Encodes each frame to one socket message. It does not cut frames: put `fragment` before it.

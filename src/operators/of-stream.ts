@@ -1,7 +1,7 @@
 import { filter } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { Frame } from '../wire/frame.js';
-import type { WithFrame } from './of-type.js';
+import type { WithFrame } from './select.js';
 
 /**
  * Keeps the frame events of one stream.

@@ -1,12 +1,12 @@
 import { finalize, mergeMap } from 'rxjs';
 import type { Observable } from 'rxjs';
-import type { Remove } from '../peer/base/hooks.js';
+import type { Remove } from '../peer/hooks.js';
 import { Peer } from '../peer/peer.js';
-import { peersOf } from '../peer/peers-source.js';
-import type { PeersSource } from '../peer/peers-source.js';
+import { peersOf } from '../peer/peers.js';
+import type { PeersSource } from '../peer/peers.js';
 import { optionError } from '../wire/check.js';
-import { checkOptions } from '../wire/options.js';
-import type { NamesOf } from '../wire/options.js';
+import { checkOptions } from '../util/check.js';
+import type { NamesOf } from '../util/check.js';
 import { Instruments } from './instruments.js';
 import type { InstrumentOptions } from './instruments.js';
 import { SpanTracer } from './span-tracer.js';

@@ -1,7 +1,7 @@
 import { context, propagation, ROOT_CONTEXT } from '@opentelemetry/api';
 import type { TextMapGetter } from '@opentelemetry/api';
-import { labelled } from '../peer/base/label.js';
-import type { Label } from '../peer/base/label.js';
+import { labelled } from '../stream/label.js';
+import type { Label } from '../stream/label.js';
 import type { StreamCore } from '../peer/stream/stream-core.js';
 import { extrasOf } from '../peer/stream/stream-extras.js';
 import type { Tracer } from '../peer/stream/tracer.js';

@@ -1,5 +1,5 @@
 import type { CloseCause } from '../session/base/close-cause.js';
-import { ResetCode, resetCodeName } from '../wire/reset-code.js';
+import { ResetCode, resetCodeName } from '../wire/codes.js';
 
 /** The side of a stream that a span describes. */
 export type SpanSide = 'client' | 'server';

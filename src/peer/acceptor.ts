@@ -1,9 +1,9 @@
 import { HelloAcceptor } from './answers/hello-acceptor.js';
 import type { ExpectedHello } from './answers/hello-acceptor.js';
 import { WideningLimits } from './answers/hello-limits.js';
-import { serving } from './answers/incoming-streams.js';
-import type { ResolvedOptions } from './base/options.js';
-import { PeerCore } from './core/peer-core.js';
+import { serving } from './answers.js';
+import type { ResolvedOptions } from './options.js';
+import { PeerCore } from './core.js';
 
 /** Options of an accepted peer, checked and with defaults. */
 export interface AcceptorOptions extends ResolvedOptions {

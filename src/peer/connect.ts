@@ -1,20 +1,20 @@
 import { browserConnectivity } from '../transport/connectivity.js';
 import type { Transport } from '../transport/transport.js';
 import { W3cTransport } from '../transport/w3c.js';
+import { checkOptions, readOptions } from '../util/check.js';
+import type { Options } from '../util/check.js';
 import { checkFunction, checkNumber } from '../wire/check.js';
-import { checkOptions, readOptions } from '../wire/options.js';
-import type { Options } from '../wire/options.js';
-import { PEER_OPTIONS, resolveOptions } from './base/options.js';
-import type { PeerOptions } from './base/options.js';
-import { PeerCore } from './core/peer-core.js';
+import { PeerCore } from './core.js';
 import { Backoff } from './dial/backoff.js';
 import { checkUrl } from './dial/check-url.js';
-import { checkIdle, DIAL_OPTIONS } from './dial/connect-options.js';
+import { DIAL_OPTIONS, checkIdle } from './dial/connect-options.js';
 import type { ConnectOptions, ResolvedDial } from './dial/connect-options.js';
 import type { ConnectUrl } from './dial/dial-plan.js';
 import { Dialer } from './dial/dialer.js';
-import { greetingWith, HELLO_TIMEOUT_MS } from './dial/hello.js';
 import { platformSocket } from './dial/platform-socket.js';
+import { HELLO_TIMEOUT_MS, greetingWith } from './hello.js';
+import { PEER_OPTIONS, resolveOptions } from './options.js';
+import type { PeerOptions } from './options.js';
 import { Peer } from './peer.js';
 
 /** {@link ConnectOptions} beyond {@link PeerOptions}, checked and with defaults. */

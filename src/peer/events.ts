@@ -1,15 +1,15 @@
 import { Observable } from 'rxjs';
 import { completeGuarded } from '../rx/guard.js';
+import { Stream } from '../stream/stream.js';
 import type { CloseReason } from '../wire/close-reason.js';
 import type { Frame, FrameDirection } from '../wire/frame.js';
-import { frozen, onCall } from './base/hooks.js';
-import type { HandlerFailure } from './base/hooks.js';
 import { sizedFramesOf } from './base/sized-frames.js';
 import { callEvent } from './calls/call-event.js';
 import type { CallEvent } from './calls/call-event.js';
-import type { PeerCore } from './core/peer-core.js';
+import type { PeerCore } from './core.js';
+import { frozen, onCall } from './hooks.js';
+import type { HandlerFailure } from './hooks.js';
 import type { Peer } from './peer.js';
-import { Stream } from './stream/stream.js';
 
 /** A frame of a peer, with the number of its socket, its time and its size. */
 export interface FrameEvent<F extends Frame = Frame> {

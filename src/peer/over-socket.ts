@@ -1,12 +1,12 @@
 import type { SocketLike } from '../transport/socket-like.js';
 import { W3cTransport } from '../transport/w3c.js';
 import type { Message } from '../wire/codec.js';
-import { checkOptions } from '../wire/options.js';
-import type { NamesOf } from '../wire/options.js';
-import type { StreamHandler } from './base/hooks.js';
-import { PEER_OPTIONS, resolveOptions } from './base/options.js';
-import type { PeerOptions } from './base/options.js';
-import { PeerCore } from './core/peer-core.js';
+import { checkOptions } from '../util/check.js';
+import type { NamesOf } from '../util/check.js';
+import type { StreamHandler } from './hooks.js';
+import { PEER_OPTIONS, resolveOptions } from './options.js';
+import type { PeerOptions } from './options.js';
+import { PeerCore } from './core.js';
 import type { SocketSource } from './core/socket-source.js';
 import { GivenSocket } from './dial/given-socket.js';
 

@@ -1,11 +1,22 @@
 import type { Observable } from 'rxjs';
+import { Stream } from '../stream/stream.js';
 import type { SocketLike } from '../transport/socket-like.js';
+import { checkOptions } from '../util/check.js';
 import type { CloseReason } from '../wire/close-reason.js';
 import type { MetadataInput } from '../wire/frame.js';
-import { checkOptions } from '../wire/options.js';
-import { serving } from './answers/incoming-streams.js';
-import { logPeers } from './base/debug-log.js';
-import { onClose, onError, onFrame, onIncomingHeaders, onOpen, onReplyHeaders } from './base/hooks.js';
+import { serving } from './answers.js';
+import { Calls } from './calls.js';
+import type { CallEvent } from './calls/call-event.js';
+import { STREAM_NAMES } from './calls/call-options.js';
+import type { InputOptions, OpenOptions } from './calls/call-options.js';
+import { fedCall } from './calls/fed-call.js';
+import { ping } from './calls/ping.js';
+import { retriedCall } from './calls/retried-call.js';
+import { PeerCore } from './core.js';
+import type { SocketSource } from './core/socket-source.js';
+import { PeerEvents } from './events.js';
+import type { FrameEvent } from './events.js';
+import { onClose, onError, onFrame, onIncomingHeaders, onOpen, onReplyHeaders } from './hooks.js';
 import type {
   CloseHandler,
   ErrorHandler,
@@ -16,25 +27,14 @@ import type {
   Remove,
   ReplyHeadersInterceptor,
   StreamHandler,
-} from './base/hooks.js';
-import type { CallEvent } from './calls/call-event.js';
-import { STREAM_NAMES } from './calls/call-options.js';
-import type { InputOptions, OpenOptions } from './calls/call-options.js';
-import { Calls } from './calls/calls.js';
-import { fedCall } from './calls/fed-call.js';
-import { ping } from './calls/ping.js';
-import { retriedCall } from './calls/retried-call.js';
-import { PeerCore } from './core/peer-core.js';
-import type { SocketSource } from './core/socket-source.js';
-import { statsOf } from './core/stats.js';
-import type { PeerStats } from './core/stats.js';
-import { PeerEvents } from './events.js';
-import type { FrameEvent } from './events.js';
+} from './hooks.js';
+import { logPeers } from './log.js';
 import { overSocket } from './over-socket.js';
 import type { NewPeerOptions } from './over-socket.js';
 import { PeerBase } from './peer-base.js';
+import { statsOf } from './stats.js';
+import type { PeerStats } from './stats.js';
 import { SEND_NAMES } from './stream/send-options.js';
-import { Stream } from './stream/stream.js';
 import type { StreamCore } from './stream/stream-core.js';
 
 /**

@@ -1,10 +1,10 @@
 import { createContext, createElement, useCallback, useContext, useSyncExternalStore } from 'react';
 import type { ReactElement, ReactNode } from 'react';
-import type { PeerStatus } from '../peer/base/status.js';
+import type { PeerStatus } from '../peer/status.js';
 import { checkPeer } from '../peer/check-peer.js';
 import type { Peer } from '../peer/peer.js';
-import { refuseUnknown } from '../wire/options.js';
-import type { NamesOf } from '../wire/options.js';
+import { refuseUnknown } from '../util/check.js';
+import type { NamesOf } from '../util/check.js';
 
 /** The status where a server renders, because no peer dials there. */
 const ON_SERVER: PeerStatus = Object.freeze({ state: 'connecting', attempt: 1, last: null });

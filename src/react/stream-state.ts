@@ -1,9 +1,9 @@
 import { defer, map, materialize, merge, of, scan, takeWhile } from 'rxjs';
 import type { Observable, ObservableInput, ObservableNotification } from 'rxjs';
-import type { PeerStatus } from '../peer/base/status.js';
-import { reopenOnReconnect } from '../peer/operators/reopen-on-reconnect.js';
+import type { PeerStatus } from '../peer/status.js';
+import { reopenOnReconnect } from '../peer/operators/reopen.js';
 import type { Peer } from '../peer/peer.js';
-import { observableFrom } from '../peer/stream/input.js';
+import { observableFrom } from '../stream/input.js';
 
 /**
  * Where a stream is in its life.

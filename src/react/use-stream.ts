@@ -1,8 +1,8 @@
 import { useState, useSyncExternalStore } from 'react';
 import type { ObservableInput } from 'rxjs';
 import type { Peer } from '../peer/peer.js';
-import { checkOptions } from '../wire/options.js';
-import type { NamesOf } from '../wire/options.js';
+import { checkOptions } from '../util/check.js';
+import type { NamesOf } from '../util/check.js';
 import { useOptionalMux } from './mux.js';
 import { CONNECTING } from './stream-state.js';
 import type { StreamState } from './stream-state.js';

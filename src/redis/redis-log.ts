@@ -1,7 +1,7 @@
 import { BrokerLog } from '../topics/broker-log.js';
 import type { Log } from '../topics/log.js';
 import { optionError } from '../wire/check.js';
-import { checkOptions } from '../wire/options.js';
+import { checkOptions } from '../util/check.js';
 import { RedisBroker } from './redis-broker.js';
 import { checkClient } from './redis-client.js';
 import type { RedisClient } from './redis-client.js';

@@ -1,7 +1,7 @@
 import { Observable } from 'rxjs';
 import type { Observer, Subscriber, Subscription } from 'rxjs';
 import { isSubscriber } from './is-subscriber.js';
-import { LeanSubscriber } from './lean-subscriber.js';
+import { LeanSubscriber } from './subscribers.js';
 
 /** The first argument of `subscribe`. */
 export type ObserverOrNext<T> = Partial<Observer<T>> | ((value: T) => void) | null;

@@ -3,13 +3,13 @@ import { assembleInto } from '../operators/assemble.js';
 import { decode } from '../operators/decode.js';
 import { route } from '../operators/route.js';
 import { mapPresent } from '../rx/map-present.js';
-import type { PipelineHost } from '../rx/restarting-pipeline.js';
+import type { PipelineHost } from '../rx/pipeline.js';
 import type { Transport } from '../transport/transport.js';
 import type { Codec } from '../wire/codec.js';
 import { ConnectionFault } from '../wire/fault.js';
 import type { Limits } from '../wire/limits.js';
 import type { Reassembly } from '../wire/reassembly.js';
-import type { Admission } from './streams/admission.js';
+import type { Admission } from '../connection/inbound.js';
 
 /** The parts of a session that its inbound pipeline uses. */
 export interface InboundHost {

@@ -1,10 +1,10 @@
 import type { Observable } from 'rxjs';
 import { mapPresent } from '../rx/map-present.js';
-import type { PipelineHost } from '../rx/restarting-pipeline.js';
+import type { PipelineHost } from '../rx/pipeline.js';
 import type { Transport } from '../transport/transport.js';
 import type { Codec } from '../wire/codec.js';
 import { frameEncoder } from '../wire/outgoing.js';
-import type { Scheduler } from './send/scheduler.js';
+import type { Scheduler } from '../connection/outbound.js';
 import type { Departures } from './streams/departures.js';
 
 /** The parts of a session that its outbound pipeline uses. */

@@ -1,9 +1,9 @@
 import type { SocketClose } from '../transport/transport.js';
 import type { CloseReason } from '../wire/close-reason.js';
-import type { ResetCode } from '../wire/reset-code.js';
+import type { ResetCode } from '../wire/codes.js';
 import type { FrameObserver } from './base/frame-observer.js';
 import type { StreamOwner } from './streams/live-stream-host.js';
-import type { Session } from './session.js';
+import type { Session } from '../connection/connection.js';
 
 /** The end of a socket. */
 export interface Loss {

@@ -1,8 +1,8 @@
 import { tap } from 'rxjs';
 import { respond } from '../peer/operators/respond.js';
-import type { PeerOptions } from '../peer/base/options.js';
-import type { Stream } from '../peer/stream/stream.js';
-import { ResetCode } from '../wire/reset-code.js';
+import type { PeerOptions } from '../peer/options.js';
+import type { Stream } from '../stream/stream.js';
+import { ResetCode } from '../wire/codes.js';
 import type { FakeCall, FakePeer } from './fake-peer.js';
 import { createPair } from './pair.js';
 

@@ -3,12 +3,12 @@ import { isContract, namesIn } from '../contract/contract.js';
 import type { Contract, NamesOf } from '../contract/contract.js';
 import { isCall } from '../contract/convention.js';
 import type { Sent } from '../contract/procedure.js';
-import { PEER_OPTIONS } from '../peer/base/options.js';
-import type { PeerOptions } from '../peer/base/options.js';
+import { PEER_OPTIONS } from '../peer/options.js';
+import type { PeerOptions } from '../peer/options.js';
 import type { Peer } from '../peer/peer.js';
 import type { Metadata } from '../wire/frame.js';
 import { checkFunction, checkObject, optionError } from '../wire/check.js';
-import { checkOptions, refuseUnknown } from '../wire/options.js';
+import { checkOptions, refuseUnknown } from '../util/check.js';
 import { fakeAnswers } from './fake-answers.js';
 
 /** One call of the program under test. */

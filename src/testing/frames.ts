@@ -1,6 +1,6 @@
 import type { FrameType } from '../wire/frame-types.js';
 import type { Frame } from '../wire/frame.js';
-import { ResetCode } from '../wire/reset-code.js';
+import { ResetCode } from '../wire/codes.js';
 
 /** The letters of a frame diagram: open, data, end, reset, ping, pong (`q`), goaway. */
 export type FrameLetters = Record<'o' | 'd' | 'e' | 'r' | 'p' | 'q' | 'g', Frame>;

@@ -7,8 +7,8 @@ import type { Codec, Message } from '../wire/codec.js';
 import type { Frame } from '../wire/frame.js';
 import { checkFunction, checkNumber, checkObject, optionError } from '../wire/check.js';
 import { isArrayBuffer } from '../wire/cross-realm.js';
-import { refuseUnknown } from '../wire/options.js';
-import type { NamesOf, Options } from '../wire/options.js';
+import { refuseUnknown } from '../util/check.js';
+import type { NamesOf, Options } from '../util/check.js';
 import type { Given } from '../wire/check.js';
 
 /** One message of a link, decoded. */

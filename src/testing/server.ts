@@ -2,13 +2,13 @@ import { Subject } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { ConnectOptions } from '../peer/dial/connect-options.js';
 import { GivenSocket } from '../peer/dial/given-socket.js';
-import { PEER_OPTIONS, resolveOptions } from '../peer/base/options.js';
-import type { PeerOptions } from '../peer/base/options.js';
-import { PeerCore } from '../peer/core/peer-core.js';
+import { PEER_OPTIONS, resolveOptions } from '../peer/options.js';
+import type { PeerOptions } from '../peer/options.js';
+import { PeerCore } from '../peer/core.js';
 import { Peer } from '../peer/peer.js';
 import { MemoryLink } from './memory-link.js';
 import { MemorySocket } from './memory-socket.js';
-import { checkOptions, readOptions } from '../wire/options.js';
+import { checkOptions, readOptions } from '../util/check.js';
 import { fateOf, LINE_OPTIONS, linkOf } from './link.js';
 import type { LineOptions, Link } from './link.js';
 

@@ -1,5 +1,5 @@
 import { throughChannel } from '../transport/later-turn.js';
-import { MemoryClock } from '../rx/memory-clock.js';
+import { MemoryClock } from './memory-clock.js';
 import { checkNumber, optionError } from '../wire/check.js';
 
 /** Time that a test controls. */

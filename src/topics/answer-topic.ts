@@ -1,4 +1,4 @@
-import { SharedPayload } from '../peer/stream/shared-payload.js';
+import { SharedPayload } from '../stream/shared-payload.js';
 import { getOrMake } from '../wire/get-or-make.js';
 import { follow } from './catch-up.js';
 import type { CatchUpOptions, Followed } from './catch-up.js';

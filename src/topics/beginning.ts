@@ -1,7 +1,7 @@
 import { map, take } from 'rxjs';
-import { observableFrom } from '../peer/stream/input.js';
+import { observableFrom } from '../stream/input.js';
 import type { PullSource } from '../peer/stream/pull-source.js';
-import type { Pull } from '../peer/stream/stream-iterator.js';
+import type { Pull } from '../stream/iterator.js';
 import { optionError } from '../wire/check.js';
 import type { Log } from './log.js';
 import { sourceOf } from './log-source.js';

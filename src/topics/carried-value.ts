@@ -1,4 +1,4 @@
-import { MAX_DEPTH } from '../codec/json-checked.js';
+import { MAX_DEPTH } from '../codec/json-check.js';
 import { placeOf } from '../codec/refusal.js';
 import type { Key } from '../codec/refusal.js';
 import { isPlainObject } from '../wire/plain-object.js';

@@ -1,9 +1,9 @@
 import { isObservable, Observable } from 'rxjs';
 import type { Subscriber } from 'rxjs';
-import type { Pull } from '../peer/stream/stream-iterator.js';
+import type { Pull } from '../stream/iterator.js';
 import { checkObject, optionError } from '../wire/check.js';
 import { Fifo } from '../wire/fifo.js';
-import { checkOptions } from '../wire/options.js';
+import { checkOptions } from '../util/check.js';
 import type { Log, TopicItem } from './log.js';
 import { beginningAt } from './beginning.js';
 import { LogReader } from './log-reader.js';

@@ -1,6 +1,6 @@
-import { declaredError } from '../peer/stream/error-reset.js';
+import { declaredError } from '../stream/end.js';
 import { RemoteError, StreamError } from '../wire/stream-errors.js';
-import { ResetCode } from '../wire/reset-code.js';
+import { ResetCode } from '../wire/codes.js';
 
 const NAME = 'CursorLost';
 

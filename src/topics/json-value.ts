@@ -1,4 +1,4 @@
-import { checkedJson } from '../codec/json-checked.js';
+import { checkedJson } from '../codec/json-check.js';
 import { log } from '../logger.js';
 
 /**

@@ -1,7 +1,7 @@
 import { Subscription } from 'rxjs';
 import { guard } from '../rx/guard.js';
 import type { PullSource } from '../peer/stream/pull-source.js';
-import type { Pull } from '../peer/stream/stream-iterator.js';
+import type { Pull } from '../stream/iterator.js';
 import { Fifo } from '../wire/fifo.js';
 import { QueueOverflowError } from '../wire/stream-errors.js';
 import { atEnd } from './beginning.js';

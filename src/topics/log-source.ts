@@ -1,8 +1,8 @@
 import { Subscription } from 'rxjs';
 import type { ObservableInput } from 'rxjs';
-import { observableFrom, pullSource } from '../peer/stream/input.js';
+import { observableFrom, pullSource } from '../stream/input.js';
 import type { PullSource } from '../peer/stream/pull-source.js';
-import type { Pull } from '../peer/stream/stream-iterator.js';
+import type { Pull } from '../stream/iterator.js';
 import { Fifo } from '../wire/fifo.js';
 
 /** Returns a source to pull the values of an input by. The values of a pushing input wait in memory. */

@@ -1,6 +1,6 @@
 import type { Observable, ObservableInput } from 'rxjs';
 import { optionError } from '../wire/check.js';
-import { checkOptions } from '../wire/options.js';
+import { checkOptions } from '../util/check.js';
 
 /** A value of a log, and its place there. */
 export interface Message<T, C> {

@@ -1,7 +1,7 @@
 import { Subject } from 'rxjs';
 import { checkValue } from '../peer/stream/check-value.js';
 import { checkNumber } from '../wire/check.js';
-import { checkOptions } from '../wire/options.js';
+import { checkOptions } from '../util/check.js';
 import { checkCarried } from './carried-value.js';
 import { CursorLost } from './cursor-lost.js';
 import { newEpoch, numberOf } from './epoch.js';

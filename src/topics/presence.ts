@@ -4,7 +4,7 @@ import { log } from '../logger.js';
 import type { Peer } from '../peer/peer.js';
 import { checkPeer } from '../peer/check-peer.js';
 import { checkNumber } from '../wire/check.js';
-import { checkOptions } from '../wire/options.js';
+import { checkOptions } from '../util/check.js';
 import { checkBus, checkName } from './bus.js';
 import type { Bus } from './bus.js';
 import { newEpoch } from './epoch.js';

@@ -1,13 +1,13 @@
-import { asyncScheduler, Observable } from 'rxjs';
+import { Observable, asyncScheduler } from 'rxjs';
 import type { Subscriber, Subscription } from 'rxjs';
-import { browserCode, CloseCode } from '../wire/close-reason.js';
-import type { Message } from '../wire/codec.js';
-import { encodedLength, truncateToBytes } from '../wire/length.js';
 import { optionError } from '../wire/check.js';
+import { CloseCode, browserCode } from '../wire/close-reason.js';
+import type { Message } from '../wire/codec.js';
 import { isError } from '../wire/cross-realm.js';
 import { errorText } from '../wire/error-text.js';
+import { encodedLength, truncateToBytes } from '../wire/length.js';
 import { laterTurn } from './later-turn.js';
-import { hasTurns, isSocket, ReadyState } from './socket-like.js';
+import { ReadyState, hasTurns, isSocket } from './socket-like.js';
 import type { SocketEvent, SocketLike } from './socket-like.js';
 import { abnormalClose } from './transport.js';
 import type { SocketClose, Transport } from './transport.js';

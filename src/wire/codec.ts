@@ -1,6 +1,6 @@
-import type { Frame } from './frame.js';
 import { optionError } from './check.js';
 import { isArrayBuffer } from './cross-realm.js';
+import type { Frame } from './frame.js';
 import type { DecodeLimits } from './limits.js';
 
 /** One encoded WebSocket message, or an encoded payload: text under a text codec, bytes under a binary one. */

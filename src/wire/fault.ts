@@ -1,6 +1,6 @@
 import { CloseCode } from './close-reason.js';
 import { ProtocolError } from './errors.js';
-import { ResetCode } from './reset-code.js';
+import { ResetCode } from './codes.js';
 
 /**
  * Ends one stream: the fault that the receiver found, and the reset that answers it. The connection lives.

@@ -7,7 +7,7 @@ import { frameName } from './frame-types.js';
 import { ABSENT } from './frame.js';
 import type { Frame } from './frame.js';
 import { encodedLength, fitsWithin } from './length.js';
-import { encodeFrame, OutgoingFrame } from './outgoing.js';
+import { OutgoingFrame, encodeFrame } from './outgoing.js';
 import { Slicer } from './slicer.js';
 import { violation } from './violation.js';
 

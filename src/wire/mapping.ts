@@ -1,10 +1,10 @@
+import { describeReceived } from './describe-received.js';
 import { ProtocolError } from './errors.js';
 import { FIELDS, IN_ENVELOPE_ORDER, isId } from './fields.js';
 import type { Field } from './fields.js';
 import { ABSENT } from './frame.js';
 import type { CompleteFrame, Frame } from './frame.js';
 import { isPlainObject } from './plain-object.js';
-import { describeReceived } from './describe-received.js';
 import { violation } from './violation.js';
 
 /**

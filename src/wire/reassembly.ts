@@ -1,15 +1,15 @@
+import { LazyMap } from '../util/collections.js';
 import type { Codec, Message } from './codec.js';
+import { ResetCode } from './codes.js';
+import { isError } from './cross-realm.js';
 import { ConnectionFault, StreamFault } from './fault.js';
 import { Fragments } from './fragments.js';
 import { typeName } from './frame-types.js';
 import { ABSENT } from './frame.js';
 import type { CompleteFrame } from './frame.js';
-import { chargeOf, HeldBytes, weightOfPiece } from './held-bytes.js';
-import { LazyMap } from './lazy.js';
+import { HeldBytes, chargeOf, weightOfPiece } from './held-bytes.js';
 import { encodedLength } from './length.js';
 import type { Limits } from './limits.js';
-import { ResetCode } from './reset-code.js';
-import { isError } from './cross-realm.js';
 
 interface Unfinished extends Pick<CompleteFrame, 'type' | 'headers'> {
   readonly headerBytes: number;

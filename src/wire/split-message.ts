@@ -4,8 +4,8 @@ import { hasOnlyPayload } from './frame.js';
 import type { Frame } from './frame.js';
 import { encodedLength } from './length.js';
 import { frameEncoder } from './outgoing.js';
-import { sharedEncodingOf, sharedSliceOf } from './shared-encoding.js';
-import type { SharedPart } from './shared-encoding.js';
+import { sharedEncodingOf, sharedSliceOf } from './shared.js';
+import type { SharedPart } from './shared.js';
 
 /** A message around a part that other messages contain too. The socket may write the parts one after the other. */
 export class SplitMessage {

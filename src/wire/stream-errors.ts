@@ -2,7 +2,7 @@ import { aboutStream } from './about-stream.js';
 import type { CloseReason } from './close-reason.js';
 import { MuxError } from './errors.js';
 import type { MuxErrorOptions } from './errors.js';
-import { ResetCode, resetCodeName } from './reset-code.js';
+import { ResetCode, resetCodeName } from './codes.js';
 
 /** Options of an error about one stream. */
 export interface StreamErrorOptions extends MuxErrorOptions {

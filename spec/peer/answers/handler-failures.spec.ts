@@ -1,7 +1,7 @@
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from '@jest/globals';
 import { RefusedError, RemoteError, ResetCode, ResetError } from '../../../src/index.js';
-import type { StreamHandler } from '../../../src/peer/base/hooks.js';
+import type { StreamHandler } from '../../../src/peer/hooks.js';
 import { createPair } from '../../../src/testing.js';
 import { bomb, untouchable } from '../../support/hostile/values.js';
 import { askingIn, throwing } from '../../support/peer/answers.js';

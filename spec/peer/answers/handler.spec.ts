@@ -1,9 +1,9 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { firstValueFrom, NEVER } from 'rxjs';
-import type { StreamHandler } from '../../../src/peer/base/hooks.js';
+import type { StreamHandler } from '../../../src/peer/hooks.js';
 import { respond } from '../../../src/peer/operators/respond.js';
 import type { Peer } from '../../../src/peer/peer.js';
-import type { Stream } from '../../../src/peer/stream/stream.js';
+import type { Stream } from '../../../src/stream/stream.js';
 import { createPair } from '../../../src/testing.js';
 import { askingIn } from '../../support/peer/answers.js';
 import { framesOf } from '../../support/peer/frames.js';

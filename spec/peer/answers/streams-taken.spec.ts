@@ -1,9 +1,9 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { delay, filter, Subscription } from 'rxjs';
-import type { StreamHandler } from '../../../src/peer/base/hooks.js';
+import type { StreamHandler } from '../../../src/peer/hooks.js';
 import { isMuxError } from '../../../src/index.js';
 import { respond } from '../../../src/peer/operators/respond.js';
-import type { Stream } from '../../../src/peer/stream/stream.js';
+import type { Stream } from '../../../src/stream/stream.js';
 import { createPair } from '../../../src/testing.js';
 import { framesOf } from '../../support/peer/frames.js';
 import { collectLogs } from '../../support/peer/logs.js';

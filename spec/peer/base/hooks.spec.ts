@@ -1,8 +1,8 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { of, Subject } from 'rxjs';
 import { JsonCodec } from '../../../src/codec/json.js';
-import type { StreamHandler } from '../../../src/peer/base/hooks.js';
-import { hook } from '../../../src/peer/operators/hook.js';
+import type { StreamHandler } from '../../../src/peer/hooks.js';
+import { hook } from '../../../src/peer/operators/hooks.js';
 import { observeFrames } from '../../../src/peer/operators/observe-frames.js';
 import type { Peer } from '../../../src/peer/peer.js';
 import { createPair } from '../../../src/testing.js';

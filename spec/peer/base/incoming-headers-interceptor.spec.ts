@@ -1,5 +1,5 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import type { IncomingHeadersInterceptor } from '../../../src/peer/base/hooks.js';
+import type { IncomingHeadersInterceptor } from '../../../src/peer/hooks.js';
 import type { Metadata } from '../../../src/wire/frame.js';
 import { createPair } from '../../../src/testing.js';
 import { CODECS } from '../../support/codec/shipped.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import type { OpenInterceptor } from '../../../src/peer/base/hooks.js';
+import type { OpenInterceptor } from '../../../src/peer/hooks.js';
 import type { Peer } from '../../../src/peer/peer.js';
 import { createPair } from '../../../src/testing.js';
 import { CODECS } from '../../support/codec/shipped.js';

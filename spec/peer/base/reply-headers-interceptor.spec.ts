@@ -1,6 +1,6 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import type { ReplyHeadersInterceptor } from '../../../src/peer/base/hooks.js';
-import type { Stream } from '../../../src/peer/stream/stream.js';
+import type { ReplyHeadersInterceptor } from '../../../src/peer/hooks.js';
+import type { Stream } from '../../../src/stream/stream.js';
 import { createPair } from '../../../src/testing.js';
 import { framesOf } from '../../support/peer/frames.js';
 import { collectLogs } from '../../support/peer/logs.js';

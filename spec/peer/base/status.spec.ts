@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { filter } from 'rxjs';
 import type { Peer, PeerStatus } from '../../../src/index.js';
-import { StatusTracker } from '../../../src/peer/base/status.js';
+import { StatusTracker } from '../../../src/peer/status.js';
 import { createPair } from '../../../src/testing.js';
 
 const OPEN: PeerStatus = { state: 'open', reconnects: 0 };

@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from '@jest/globals';
-import type { StreamHandler } from '../../../src/peer/base/hooks.js';
+import type { StreamHandler } from '../../../src/peer/hooks.js';
 import type { OpenOptions } from '../../../src/peer/calls/call-options.js';
 import type { Peer } from '../../../src/peer/peer.js';
 import { framesOf } from '../../support/peer/frames.js';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { config, map, Subject, Subscription, UnsubscriptionError } from 'rxjs';
 import type { Observable } from 'rxjs';
-import type { StreamHandler } from '../../../src/peer/base/hooks.js';
+import type { StreamHandler } from '../../../src/peer/hooks.js';
 import { createPair } from '../../../src/testing.js';
 import { framesOf } from '../../support/peer/frames.js';
 import { virtualPeerTime } from '../../support/peer/time.js';

@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { firstValueFrom, lastValueFrom, toArray } from 'rxjs';
-import type { StreamHandler } from '../../../src/peer/base/hooks.js';
+import type { StreamHandler } from '../../../src/peer/hooks.js';
 import type { OpenOptions } from '../../../src/peer/calls/call-options.js';
-import type { PeerOptions } from '../../../src/peer/base/options.js';
+import type { PeerOptions } from '../../../src/peer/options.js';
 import type { Peer } from '../../../src/peer/peer.js';
-import type { Stream } from '../../../src/peer/stream/stream.js';
+import type { Stream } from '../../../src/stream/stream.js';
 import { collectLogs } from '../../support/peer/logs.js';
 import { settled } from '../../support/peer/outcome.js';
 import { pair } from '../../support/peer/pairs.js';

@@ -3,7 +3,7 @@ import { Subject } from 'rxjs';
 import { connect } from '../../../src/index.js';
 import type { ConnectOptions, Peer } from '../../../src/index.js';
 import { connectOver } from '../../../src/peer/connect.js';
-import { PeerCore } from '../../../src/peer/core/peer-core.js';
+import { PeerCore } from '../../../src/peer/core.js';
 import { MemoryLink } from '../../../src/testing/memory-link.js';
 import { framesOf } from '../../support/peer/frames.js';
 import { collectLogs } from '../../support/peer/logs.js';

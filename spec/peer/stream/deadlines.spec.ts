@@ -1,8 +1,8 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import fc from '../../support/fast-check.js';
 import { asyncScheduler } from 'rxjs';
-import { Deadlines } from '../../../src/peer/stream/deadlines.js';
-import type { Deadline } from '../../../src/peer/stream/deadlines.js';
+import { Deadlines } from '../../../src/stream/deadlines.js';
+import type { Deadline } from '../../../src/stream/deadlines.js';
 import { inTime } from '../../support/session/time.js';
 
 const MANY = 1_000;

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { firstValueFrom } from 'rxjs';
 import type { Unsubscribable } from 'rxjs';
-import type { Stream } from '../../../src/peer/stream/stream.js';
+import type { Stream } from '../../../src/stream/stream.js';
 import { createPair } from '../../../src/testing.js';
-import { ResetCode } from '../../../src/wire/reset-code.js';
+import { ResetCode } from '../../../src/wire/codes.js';
 import { collectLogs } from '../../support/peer/logs.js';
 import { virtualPeerTime } from '../../support/peer/time.js';
 

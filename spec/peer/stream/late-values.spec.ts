@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { Subject, throwError } from 'rxjs';
 import type { Peer } from '../../../src/peer/peer.js';
-import type { Stream } from '../../../src/peer/stream/stream.js';
+import type { Stream } from '../../../src/stream/stream.js';
 import { createPair } from '../../../src/testing.js';
 import { ABSENT } from '../../../src/wire/frame.js';
 import { framesOf } from '../../support/peer/frames.js';

@@ -6,7 +6,7 @@ import { take } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { respond, withCredit } from '../../../src/index.js';
 import type { Peer } from '../../../src/index.js';
-import type { Stream } from '../../../src/peer/stream/stream.js';
+import type { Stream } from '../../../src/stream/stream.js';
 import { createPair } from '../../../src/testing.js';
 import { collectLogs } from '../../support/peer/logs.js';
 import { progressOf } from '../../support/peer/outcome.js';

@@ -2,7 +2,7 @@ import { describe, expect, it, jest } from '@jest/globals';
 import { concat, firstValueFrom, NEVER, of, Subject, throwError, timer, toArray } from 'rxjs';
 import type { ObservableInput } from 'rxjs';
 import { ResetError } from '../../../src/index.js';
-import type { Stream } from '../../../src/peer/stream/stream.js';
+import type { Stream } from '../../../src/stream/stream.js';
 import { createPair } from '../../../src/testing.js';
 import { endless } from '../../support/peer/endless.js';
 import { CODECS } from '../../support/codec/shipped.js';

@@ -4,7 +4,7 @@ import { describe, expect, it, jest } from '@jest/globals';
 import { concat, map, NEVER, of, range, Subject, take, tap, throwError } from 'rxjs';
 import { respond, withCredit } from '../../../src/index.js';
 import type { Peer } from '../../../src/index.js';
-import type { Stream } from '../../../src/peer/stream/stream.js';
+import type { Stream } from '../../../src/stream/stream.js';
 import { createPair } from '../../../src/testing.js';
 import { endless } from '../../support/peer/endless.js';
 import { framesOf } from '../../support/peer/frames.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import type { StreamHandler } from '../../../src/peer/base/hooks.js';
-import type { Stream } from '../../../src/peer/stream/stream.js';
+import type { StreamHandler } from '../../../src/peer/hooks.js';
+import type { Stream } from '../../../src/stream/stream.js';
 import { createPair } from '../../../src/testing.js';
 import { opened, read, stays } from '../../support/peer/streams.js';
 import { virtualPeerTime } from '../../support/peer/time.js';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { firstValueFrom, from, lastValueFrom, of, Subject, switchMap, take, toArray } from 'rxjs';
-import type { StreamHandler } from '../../../src/peer/base/hooks.js';
-import type { PeerOptions } from '../../../src/peer/base/options.js';
-import type { Stream } from '../../../src/peer/stream/stream.js';
+import type { StreamHandler } from '../../../src/peer/hooks.js';
+import type { PeerOptions } from '../../../src/peer/options.js';
+import type { Stream } from '../../../src/stream/stream.js';
 import { createPair } from '../../../src/testing.js';
 import { framesOf } from '../../support/peer/frames.js';
 import { collectLogs } from '../../support/peer/logs.js';

@@ -3,7 +3,7 @@ import { FloodGuard } from '../../../src/session/base/flood-guard.js';
 import { ConnectionFault } from '../../../src/wire/fault.js';
 import { DEFAULT_LIMITS, resolveLimits } from '../../../src/wire/limits.js';
 import type { Limits } from '../../../src/wire/limits.js';
-import { ResetCode } from '../../../src/wire/reset-code.js';
+import { ResetCode } from '../../../src/wire/codes.js';
 import { inTime } from '../../support/session/time.js';
 
 const KIB = 1024;

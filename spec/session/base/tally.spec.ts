@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { Tally } from '../../../src/session/base/tally.js';
 import { ENDED } from '../../../src/session/base/close-cause.js';
-import { ResetCode } from '../../../src/wire/reset-code.js';
+import { ResetCode } from '../../../src/wire/codes.js';
 import { typesOf, Rig } from '../../support/session/rig.js';
 
 const reset = { how: 'reset', reason: '', payload: null } as const;

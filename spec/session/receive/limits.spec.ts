@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { Frame } from '../../../src/wire/frame.js';
 import { encodedLength } from '../../../src/wire/length.js';
 import type { Limits } from '../../../src/wire/limits.js';
-import { ResetCode } from '../../../src/wire/reset-code.js';
+import { ResetCode } from '../../../src/wire/codes.js';
 import { AsciiJsonCodec } from '../../support/codec/foreign.js';
 import { Rig } from '../../support/session/rig.js';
 import { inTime } from '../../support/session/time.js';

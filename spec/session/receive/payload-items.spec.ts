@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { MsgpackCodec } from '../../../src/codec/msgpack.js';
-import { ResetCode } from '../../../src/wire/reset-code.js';
+import { ResetCode } from '../../../src/wire/codes.js';
 import { Rig } from '../../support/session/rig.js';
 
 const codec = new MsgpackCodec();

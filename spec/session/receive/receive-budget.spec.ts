@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { AnswerHold, MEASURED_BYTES } from '../../../src/session/receive/answer-hold.js';
-import { ReceiveBudget } from '../../../src/session/receive/receive-budget.js';
+import { ReceiveBudget } from '../../../src/connection/budget.js';
 import { ReadBackpressure } from '../../../src/session/receive/read-backpressure.js';
 import { resolveLimits } from '../../../src/wire/limits.js';
 import type { Limits } from '../../../src/wire/limits.js';
-import { ResetCode } from '../../../src/wire/reset-code.js';
+import { ResetCode } from '../../../src/wire/codes.js';
 import { ScriptedTransport } from '../../support/socket/scripted-transport.js';
 import { Rig } from '../../support/session/rig.js';
 import { inTime } from '../../support/session/time.js';

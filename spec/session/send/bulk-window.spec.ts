@@ -10,11 +10,11 @@ import {
   PATIENCE_MS,
   REST_MS,
   SHORT_RTT_MS,
-} from '../../../src/session/send/bulk-window.js';
+} from '../../../src/connection/bulk-window.js';
 import { BYTES_PER_PING } from '../../../src/session/base/flood-guard.js';
 import { TURN_BYTES } from '../../../src/session/send/pace.js';
 import { pullsOf } from '../../../src/session/send/pulls.js';
-import { ResetCode } from '../../../src/wire/reset-code.js';
+import { ResetCode } from '../../../src/wire/codes.js';
 import { Rig } from '../../support/session/rig.js';
 import type { Holder } from '../../support/session/rig.js';
 import { answer, countOf, pull, turns } from '../../support/session/paced.js';

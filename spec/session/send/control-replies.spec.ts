@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { noop } from 'rxjs';
-import type { LiveStream } from '../../../src/session/streams/live-stream.js';
-import { ResetCode } from '../../../src/wire/reset-code.js';
+import type { LiveStream } from '../../../src/stream/stream-core.js';
+import { ResetCode } from '../../../src/wire/codes.js';
 import { Rig } from '../../support/session/rig.js';
 
 const FULL = 1024 * 1024;

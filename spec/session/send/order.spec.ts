@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { encodedLength } from '../../../src/wire/length.js';
 import { OutgoingFrame } from '../../../src/wire/outgoing.js';
-import { ResetCode } from '../../../src/wire/reset-code.js';
+import { ResetCode } from '../../../src/wire/codes.js';
 import { Rig } from '../../support/session/rig.js';
 import type { Envelope } from '../../support/session/rig.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { BYTES_PER_PING } from '../../../src/session/base/flood-guard.js';
-import { BULK_FRAME_BYTES, LONE_WINDOW_BYTES } from '../../../src/session/send/bulk-window.js';
+import { BULK_FRAME_BYTES, LONE_WINDOW_BYTES } from '../../../src/connection/bulk-window.js';
 import { answer, countOf, pull, turns } from '../../support/session/paced.js';
 import { Rig } from '../../support/session/rig.js';
 import type { Holder } from '../../support/session/rig.js';

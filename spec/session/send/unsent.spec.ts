@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { Unsent } from '../../../src/session/send/backlog.js';
 import { roomIn } from '../../../src/session/send/room.js';
 import { OutgoingFrame } from '../../../src/wire/outgoing.js';
-import { ResetCode } from '../../../src/wire/reset-code.js';
+import { ResetCode } from '../../../src/wire/codes.js';
 import { collectLogs } from '../../support/peer/logs.js';
 import { Rig } from '../../support/session/rig.js';
 import type { Holder } from '../../support/session/rig.js';

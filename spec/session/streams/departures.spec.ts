@@ -6,7 +6,7 @@ import { ConnectionFault } from '../../../src/wire/fault.js';
 import type { Frame } from '../../../src/wire/frame.js';
 import * as fragments from '../../../src/wire/fragment.js';
 import { OutgoingFrame } from '../../../src/wire/outgoing.js';
-import { ResetCode } from '../../../src/wire/reset-code.js';
+import { ResetCode } from '../../../src/wire/codes.js';
 import { resetFrame } from '../../../src/session/send/control-frames.js';
 import { collectLogs } from '../../support/peer/logs.js';
 import { Rig, typesOf } from '../../support/session/rig.js';

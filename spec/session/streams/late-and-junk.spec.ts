@@ -1,7 +1,7 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { logger } from '../../../src/logger.js';
 import type { Frame } from '../../../src/wire/frame.js';
-import { ResetCode } from '../../../src/wire/reset-code.js';
+import { ResetCode } from '../../../src/wire/codes.js';
 import { Rig } from '../../support/session/rig.js';
 import type { Envelope } from '../../support/session/rig.js';
 

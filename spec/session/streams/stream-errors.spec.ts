@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Frame } from '../../../src/wire/frame.js';
-import { ResetCode } from '../../../src/wire/reset-code.js';
+import { ResetCode } from '../../../src/wire/codes.js';
 import { Rig } from '../../support/session/rig.js';
 
 const { PROTOCOL_ERROR, STREAM_CLOSED, CANCEL } = ResetCode;

@@ -1,6 +1,6 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import fc from '../../support/fast-check.js';
-import { hashOf, StreamMap } from '../../../src/session/streams/stream-map.js';
+import { hashOf, StreamMap } from '../../../src/connection/stream-map.js';
 import { otherPlatform } from '../../support/platform/globals.js';
 
 const platform = otherPlatform();

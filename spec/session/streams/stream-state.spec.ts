@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { StreamState, TABLE } from '../../../src/session/streams/stream-state.js';
-import type { StateName, StreamInput, StreamPhase } from '../../../src/session/streams/stream-state.js';
+import { StreamState, TABLE } from '../../../src/stream/state.js';
+import type { StateName, StreamInput, StreamPhase } from '../../../src/stream/state.js';
 
 // A dash marks an input that breaks the protocol.
 const PICTURE = `

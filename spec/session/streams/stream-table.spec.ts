@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { StreamTable } from '../../../src/session/streams/stream-table.js';
-import { ResetCode } from '../../../src/wire/reset-code.js';
+import { ResetCode } from '../../../src/wire/codes.js';
 import { StreamIdsExhaustedError } from '../../../src/wire/stream-errors.js';
 import { Rig } from '../../support/session/rig.js';
 

@@ -3,7 +3,7 @@ import type { WaitingFrames } from '../../../src/session/streams/live-stream-hos
 import { completeFrame } from '../../../src/wire/frame.js';
 import type { FrameOf } from '../../../src/wire/frame-types.js';
 import { OutgoingFrame } from '../../../src/wire/outgoing.js';
-import { ResetCode } from '../../../src/wire/reset-code.js';
+import { ResetCode } from '../../../src/wire/codes.js';
 import { Holder, Rig } from '../../support/session/rig.js';
 
 const CANCELLED = { how: 'reset', by: 'user', code: ResetCode.CANCEL, reason: 'enough', payload: null };

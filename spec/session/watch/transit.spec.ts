@@ -9,9 +9,9 @@ import {
   MAX_UNANSWERED,
   SLOWEST_BYTES_PER_MS,
   Transit,
-} from '../../../src/session/watch/transit.js';
-import { steadyNow } from '../../../src/transport/steady-clock.js';
-import { ResetCode } from '../../../src/wire/reset-code.js';
+} from '../../../src/connection/transit.js';
+import { steadyNow } from '../../../src/util/time.js';
+import { ResetCode } from '../../../src/wire/codes.js';
 import { ScriptedTransport } from '../../support/socket/scripted-transport.js';
 import { Rig } from '../../support/session/rig.js';
 import { inTime } from '../../support/session/time.js';

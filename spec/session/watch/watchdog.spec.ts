@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { interval } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
-import { ResetCode } from '../../../src/wire/reset-code.js';
+import { ResetCode } from '../../../src/wire/codes.js';
 import type { Limits } from '../../../src/wire/limits.js';
 import { Rig } from '../../support/session/rig.js';
 import type { RigOptions } from '../../support/session/rig.js';

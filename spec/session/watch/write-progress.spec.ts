@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { steadyNow } from '../../../src/transport/steady-clock.js';
+import { steadyNow } from '../../../src/util/time.js';
 import { WriteProgress } from '../../../src/session/watch/write-progress.js';
 import { ReadBackpressure } from '../../../src/session/receive/read-backpressure.js';
 import { ScriptedTransport } from '../../support/socket/scripted-transport.js';

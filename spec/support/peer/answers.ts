@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals';
-import type { StreamHandler } from '../../../src/peer/base/hooks.js';
-import type { PeerOptions } from '../../../src/peer/base/options.js';
+import type { StreamHandler } from '../../../src/peer/hooks.js';
+import type { PeerOptions } from '../../../src/peer/options.js';
 import { createPair } from '../../../src/testing.js';
 import { framesOf } from './frames.js';
 import type { Envelope } from './frames.js';

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, jest } from '@jest/globals';
 import { Observable } from 'rxjs';
 import type { Subscription } from 'rxjs';
 import { HookList } from '../../../src/rx/hook-list.js';
-import { PeerCore } from '../../../src/peer/core/peer-core.js';
+import { PeerCore } from '../../../src/peer/core.js';
 import { MemorySocket } from '../../../src/testing/memory-socket.js';
 import type { PeerTime } from './time.js';
 

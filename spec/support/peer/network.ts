@@ -1,10 +1,10 @@
 import { GivenSocket } from '../../../src/peer/dial/given-socket.js';
-import type { StreamHandler } from '../../../src/peer/base/hooks.js';
+import type { StreamHandler } from '../../../src/peer/hooks.js';
 import { acceptorCore } from '../../../src/peer/acceptor.js';
 import { resolveHelloLimits } from '../../../src/peer/answers/hello-limits.js';
 import type { HelloLimits } from '../../../src/peer/answers/hello-limits.js';
-import { resolveOptions } from '../../../src/peer/base/options.js';
-import type { PeerOptions } from '../../../src/peer/base/options.js';
+import { resolveOptions } from '../../../src/peer/options.js';
+import type { PeerOptions } from '../../../src/peer/options.js';
 import { Peer } from '../../../src/peer/peer.js';
 import { linkOf } from '../../../src/testing/link.js';
 import type { Link } from '../../../src/testing/link.js';

@@ -1,6 +1,6 @@
 import { take } from 'rxjs';
-import type { StreamHandler } from '../../../src/peer/base/hooks.js';
-import type { Stream } from '../../../src/peer/stream/stream.js';
+import type { StreamHandler } from '../../../src/peer/hooks.js';
+import type { Stream } from '../../../src/stream/stream.js';
 import { createPair } from '../../../src/testing.js';
 import type { Pair, PairOptions } from '../../../src/testing.js';
 import type { PeerTime } from './time.js';

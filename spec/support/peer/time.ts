@@ -1,5 +1,5 @@
 import { afterEach, beforeEach } from '@jest/globals';
-import { MemoryClock } from '../../../src/rx/memory-clock.js';
+import { MemoryClock } from '../../../src/testing/memory-clock.js';
 import { promisesSettled } from '../../../src/testing/virtual-time.js';
 
 /** The time of one test. */

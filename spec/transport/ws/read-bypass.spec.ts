@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import fc from '../../support/fast-check.js';
 import { asyncScheduler } from 'rxjs';
 import type { WebSocket } from 'ws';
-import { bypass } from '../../../src/transport/ws/read-bypass.js';
+import { bypass } from '../../../src/transport/ws/read.js';
 import type { Message } from '../../../src/wire/codec.js';
 import { encodedLength } from '../../../src/wire/length.js';
 import { turn, until } from '../../support/socket/leaks.js';

@@ -3,12 +3,12 @@ import { Buffer } from 'node:buffer';
 import fc from '../../support/fast-check.js';
 import { JsonCodec } from '../../../src/codec/json.js';
 import { MsgpackCodec } from '../../../src/codec/msgpack.js';
-import { SharedPart } from '../../../src/wire/shared-encoding.js';
+import { SharedPart } from '../../../src/wire/shared.js';
 import { SplitMessage } from '../../../src/wire/split-message.js';
 import type { Codec, Message } from '../../../src/wire/codec.js';
 import { sharedFrame } from '../../../src/transport/ws/shared-frame.js';
 import type { SharedFrame } from '../../../src/transport/ws/shared-frame.js';
-import { WriteBatch } from '../../../src/transport/ws/write-batch.js';
+import { WriteBatch } from '../../../src/transport/ws/write.js';
 import { turn } from '../../support/socket/leaks.js';
 import { acceptedOver, FakeStream } from '../../support/socket/pipe.js';
 

@@ -4,7 +4,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import fc from '../../support/fast-check.js';
 import type { Message } from '../../../src/wire/codec.js';
-import { WriteBatch } from '../../../src/transport/ws/write-batch.js';
+import { WriteBatch } from '../../../src/transport/ws/write.js';
 import { turn } from '../../support/socket/leaks.js';
 import { acceptedOver, FakeStream } from '../../support/socket/pipe.js';
 
@@ -77,7 +77,7 @@ describe('WriteBatch', () => {
 
   it('WriteBatch masks the first message of a program, and writes it together with the second', async () => {
     await jest.isolateModulesAsync(async () => {
-      const { WriteBatch: Fresh } = await import('../../../src/transport/ws/write-batch.js');
+      const { WriteBatch: Fresh } = await import('../../../src/transport/ws/write.js');
       const fresh = new Fresh(sink, socket, true, written);
       fresh.add('first');
       expect(sink.writes).toEqual([]);

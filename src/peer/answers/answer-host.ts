@@ -1,4 +1,4 @@
-import type { Hooks } from '../base/hooks.js';
+import type { Hooks } from '../hooks.js';
 import type { StreamCore } from '../stream/stream-core.js';
 import type { StreamHost } from '../stream/stream-host.js';
 import type { Tracer } from '../stream/tracer.js';

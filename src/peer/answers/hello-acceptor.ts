@@ -1,10 +1,10 @@
 import { endedHere } from '../../session/base/close-cause.js';
 import { runHandler } from './run-handler.js';
-import type { Deadline } from '../stream/deadlines.js';
+import type { Deadline } from '../../stream/deadlines.js';
 import type { HelloLimits, WideningLimits } from './hello-limits.js';
-import type { StreamHandler } from '../base/hooks.js';
+import type { StreamHandler } from '../hooks.js';
 import type { AnswerHost } from './answer-host.js';
-import { outboxOf } from '../stream/outbox.js';
+import { outboxOf } from '../../stream/sending.js';
 import type { StreamCore } from '../stream/stream-core.js';
 
 /** How an acceptor answers a hello. */

@@ -2,8 +2,8 @@ import type { SessionLimits } from '../../session/session-options.js';
 import { atLeast, checkNumber } from '../../wire/check.js';
 import type { Given } from '../../wire/check.js';
 import type { Limits } from '../../wire/limits.js';
-import { readObject, readOptions } from '../../wire/options.js';
-import type { Options } from '../../wire/options.js';
+import { readObject, readOptions } from '../../util/check.js';
+import type { Options } from '../../util/check.js';
 
 /**
  * Limits of an acceptor until it has accepted the hello (L7). They have the names and units of {@link Limits}, and are never wider. A

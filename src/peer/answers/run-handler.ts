@@ -2,7 +2,7 @@ import { isObservable } from 'rxjs';
 import { log } from '../../logger.js';
 import { ABSENT } from '../../wire/frame.js';
 import { isThenable } from '../base/guard.js';
-import type { StreamHandler } from '../base/hooks.js';
+import type { StreamHandler } from '../hooks.js';
 import { endAnswer, failAnswer, stopUpload } from '../stream/answer.js';
 import type { StreamCore } from '../stream/stream-core.js';
 

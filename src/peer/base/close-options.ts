@@ -1,7 +1,7 @@
 import { checkNumber, checkObject, checkReset } from '../../wire/check.js';
-import { asGiven, readOptions, refuseUnknown } from '../../wire/options.js';
-import type { Options } from '../../wire/options.js';
-import { ResetCode } from '../../wire/reset-code.js';
+import { asGiven, readOptions, refuseUnknown } from '../../util/check.js';
+import type { Options } from '../../util/check.js';
+import { ResetCode } from '../../wire/codes.js';
 
 /** Options of closing a peer, or a server with all its peers. */
 export interface CloseOptions {

@@ -1,5 +1,5 @@
 import { isError } from '../../wire/cross-realm.js';
-import type { ErrorSerializer } from './hooks.js';
+import type { ErrorSerializer } from '../hooks.js';
 
 /** An error of a system has a text as its code; a DOMException has a number. */
 interface CodedError extends Error {

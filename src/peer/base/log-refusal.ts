@@ -1,8 +1,8 @@
 import { log } from '../../logger.js';
-import { steadyNow } from '../../transport/steady-clock.js';
+import { steadyNow } from '../../util/time.js';
 import { oneLine } from '../../wire/quoted.js';
-import { resetCodeName } from '../../wire/reset-code.js';
-import type { ResetCode } from '../../wire/reset-code.js';
+import { resetCodeName } from '../../wire/codes.js';
+import type { ResetCode } from '../../wire/codes.js';
 
 /** The log has one line a minute for each code, over all peers, because a remote can cause refusals at any rate. */
 const PERIOD_MS = 60_000;

@@ -1,6 +1,6 @@
 import type { SocketClose } from '../../transport/transport.js';
 import type { Frame, FrameDirection } from '../../wire/frame.js';
-import type { PeerStatus } from './status.js';
+import type { PeerStatus } from '../status.js';
 
 /** Logs what one peer does at `debug`. */
 export interface PeerLog {

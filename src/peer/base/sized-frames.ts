@@ -1,11 +1,11 @@
 import { guard } from '../../rx/guard.js';
 import { HookList } from '../../rx/hook-list.js';
-import { steadyNow } from '../../transport/steady-clock.js';
+import { steadyNow } from '../../util/time.js';
 import type { Message } from '../../wire/codec.js';
 import type { Frame, FrameDirection } from '../../wire/frame.js';
 import { encodedLength } from '../../wire/length.js';
 import type { SplitMessage } from '../../wire/split-message.js';
-import type { Remove } from './hooks.js';
+import type { Remove } from '../hooks.js';
 
 /** One frame on a socket. */
 export interface SeenFrame {

@@ -3,10 +3,10 @@ import type { Subscriber } from 'rxjs';
 import type { CloseCause } from '../../session/base/close-cause.js';
 import { completeGuarded } from '../../rx/guard.js';
 import { HookList } from '../../rx/hook-list.js';
-import { steadyNow } from '../../transport/steady-clock.js';
+import { steadyNow } from '../../util/time.js';
 import type { StreamCore } from '../stream/stream-core.js';
 import { extrasOf } from '../stream/stream-extras.js';
-import type { Stream } from '../stream/stream.js';
+import type { Stream } from '../../stream/stream.js';
 
 /** A stream that this side opens. */
 export interface CallEvent {

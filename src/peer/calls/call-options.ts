@@ -1,9 +1,9 @@
 import type { MetadataInput } from '../../wire/frame.js';
-import type { NamesOf } from '../../wire/options.js';
+import type { NamesOf } from '../../util/check.js';
 import type { Overflow } from '../stream/overflow.js';
-import type { Input } from '../stream/input.js';
-import type { Retry } from './safe-retry.js';
-import type { Stream } from '../stream/stream.js';
+import type { Input } from '../../stream/input.js';
+import type { Retry } from '../safe-retry.js';
+import type { Stream } from '../../stream/stream.js';
 
 /** Options of every call. */
 export interface OpenOptions<In = unknown, Out = unknown> {

@@ -1,14 +1,14 @@
 import { Observable } from 'rxjs';
 import { both } from '../../rx/both.js';
 import { GuardedObservable } from '../../rx/guarded-observable.js';
-import { feed } from '../stream/feed.js';
-import { isOneShot, releaseInput } from '../stream/input.js';
-import type { Input } from '../stream/input.js';
+import { feed } from '../../stream/feed.js';
+import { isOneShot, releaseInput } from '../../stream/input.js';
+import type { Input } from '../../stream/input.js';
 import { openFor, readOpened } from '../stream/late-error.js';
 import { checkOverflow } from '../stream/overflow.js';
 import type { Overflow } from '../stream/overflow.js';
 import type { InputOptions, OpenOptions } from './call-options.js';
-import type { Calls } from './calls.js';
+import type { Calls } from '../calls.js';
 
 /**
  * Opens a stream for each subscription, and sends the input on it. Completes when the remote has ended and the input is done.

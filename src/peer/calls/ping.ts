@@ -2,8 +2,8 @@ import { pacedPing } from '../../session/paced-pings.js';
 import { abnormalClose } from '../../transport/transport.js';
 import type { CloseReason } from '../../wire/close-reason.js';
 import { ConnectionLostError } from '../../wire/stream-errors.js';
-import { unheeded } from '../base/caller-frames.js';
-import type { PeerCore } from '../core/peer-core.js';
+import { unheeded } from '../../stream/promises.js';
+import type { PeerCore } from '../core.js';
 
 const NOT_OPEN = { ...abnormalClose('the connection is not open'), willRetry: false };
 

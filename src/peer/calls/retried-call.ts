@@ -3,12 +3,12 @@ import { GuardedObservable } from '../../rx/guarded-observable.js';
 import { mapPresent } from '../../rx/map-present.js';
 import { eventsOf } from '../../transport/events.js';
 import { checkObject } from '../../wire/check.js';
-import { isOver } from '../base/status.js';
-import type { PeerCore } from '../core/peer-core.js';
+import { isOver } from '../status.js';
+import type { PeerCore } from '../core.js';
 import { checkSignal } from './call-options.js';
 import type { OpenOptions } from './call-options.js';
-import { retrySafely } from './safe-retry.js';
-import type { Retry } from './safe-retry.js';
+import { retrySafely } from '../safe-retry.js';
+import type { Retry } from '../safe-retry.js';
 
 /**
  * Makes a call again as its option `retry` says.

@@ -1,9 +1,9 @@
-import type { Session } from '../../session/session.js';
+import type { Session } from '../../connection/connection.js';
 import type { Loss } from '../../session/session-owner.js';
 import type { SocketClose } from '../../transport/transport.js';
 import { CloseCode } from '../../wire/close-reason.js';
 import type { CloseReason } from '../../wire/close-reason.js';
-import type { ResetCode } from '../../wire/reset-code.js';
+import type { ResetCode } from '../../wire/codes.js';
 import type { SocketOutlook } from '../stream/stream-host.js';
 
 /** The source of a peer's sockets: the one socket that it received, or the sockets that it dials, one after the other. */

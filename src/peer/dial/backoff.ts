@@ -1,15 +1,15 @@
 import { log } from '../../logger.js';
 import { STEADY_CLOCK } from '../../session/base/clock.js';
-import { fullJitter } from '../base/full-jitter.js';
-import { LONGEST_TIMER_MS } from '../../wire/longest-timer.js';
-import { checkNumber } from '../../wire/check.js';
-import { readObject } from '../../wire/options.js';
 import type { SocketClose } from '../../transport/transport.js';
-import { browserCode, CloseCode } from '../../wire/close-reason.js';
-import { ResetCode } from '../../wire/reset-code.js';
+import { readObject } from '../../util/check.js';
 import type { AnyMuxError } from '../../wire/any-error.js';
-import { NoWebSocketError } from './platform-socket.js';
+import { checkNumber } from '../../wire/check.js';
+import { CloseCode, browserCode } from '../../wire/close-reason.js';
+import { ResetCode } from '../../wire/codes.js';
+import { LONGEST_TIMER_MS } from '../../wire/longest-timer.js';
+import { fullJitter } from '../base/full-jitter.js';
 import { booleanOf } from '../base/guard.js';
+import { NoWebSocketError } from './platform-socket.js';
 import { RECONNECT } from './reconnect-options.js';
 import type { DialFailure, Reconnect } from './reconnect-options.js';
 

@@ -1,5 +1,5 @@
 import { asyncScheduler, Observable, Subscription } from 'rxjs';
-import { CLOSING_MS } from '../../session/watch/watchdog.js';
+import { CLOSING_MS } from '../../connection/watchdog.js';
 import type { Transport } from '../../transport/transport.js';
 import { CloseCode } from '../../wire/close-reason.js';
 import type { CodecMismatch } from '../../wire/errors.js';

@@ -1,9 +1,9 @@
 import type { SocketLike } from '../../transport/socket-like.js';
 import { checkBoolean, checkFunction, checkNumber } from '../../wire/check.js';
-import type { Options } from '../../wire/options.js';
-import type { PeerOptions } from '../base/options.js';
+import type { Options } from '../../util/check.js';
+import type { PeerOptions } from '../options.js';
 import type { DialContext } from './dial-plan.js';
-import type { Hello } from './hello.js';
+import type { Hello } from '../hello.js';
 import type { Reconnect } from './reconnect-options.js';
 
 /** Options of `connect`. */

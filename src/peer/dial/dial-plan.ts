@@ -1,11 +1,11 @@
 import type { Observable } from 'rxjs';
-import type { Session } from '../../session/session.js';
+import type { Session } from '../../connection/connection.js';
 import type { Connectivity } from '../../transport/connectivity.js';
 import type { Transport } from '../../transport/transport.js';
 import type { CloseReason } from '../../wire/close-reason.js';
-import type { PeerCore } from '../core/peer-core.js';
+import type { PeerCore } from '../core.js';
 import type { Backoff } from './backoff.js';
-import type { Hello, MakeHello } from './hello.js';
+import type { Hello, MakeHello } from '../hello.js';
 
 /** A dial, and the history of the dials before it. */
 export interface DialContext {

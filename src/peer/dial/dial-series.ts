@@ -4,7 +4,7 @@ import type { AnyMuxError } from '../../wire/any-error.js';
 import { StreamError } from '../../wire/stream-errors.js';
 import { isLoopback, shownAddress } from './address.js';
 import type { DialPlan } from './dial-plan.js';
-import type { PeerCore } from '../core/peer-core.js';
+import type { PeerCore } from '../core.js';
 import type { Absence } from '../stream/stream-host.js';
 
 /**

@@ -1,19 +1,19 @@
-import { asyncScheduler, Subscription } from 'rxjs';
-import type { Session } from '../../session/session.js';
-import { steadyNow } from '../../transport/steady-clock.js';
+import { Subscription, asyncScheduler } from 'rxjs';
+import type { Session } from '../../connection/connection.js';
 import type { SocketClose, Transport } from '../../transport/transport.js';
+import { steadyNow } from '../../util/time.js';
 import type { AnyMuxError } from '../../wire/any-error.js';
+import { ResetCode } from '../../wire/codes.js';
 import { CodecMismatch } from '../../wire/errors.js';
 import { LONGEST_TIMER_MS } from '../../wire/longest-timer.js';
-import { ResetCode } from '../../wire/reset-code.js';
 import { subprotocol } from '../../wire/subprotocol.js';
 import { isThenable } from '../base/guard.js';
-import type { PeerCore } from '../core/peer-core.js';
+import type { PeerCore } from '../core.js';
 import { closeMismatched } from './close-mismatched.js';
 import { connectError } from './connect-error.js';
 import type { DialContext, DialPlan, Greeting } from './dial-plan.js';
 import type { DialSeries } from './dial-series.js';
-import { failedWith, failureOf, NotInTime } from './failed-dial.js';
+import { NotInTime, failedWith, failureOf } from './failed-dial.js';
 import type { FailedDial } from './failed-dial.js';
 
 /** The dialer of a dial, which receives its reports. */

@@ -1,24 +1,24 @@
-import { asyncScheduler, Subscription } from 'rxjs';
+import { Subscription, asyncScheduler } from 'rxjs';
+import type { Session } from '../../connection/connection.js';
 import { patientTimer } from '../../session/base/patient-timer.js';
-import type { Session } from '../../session/session.js';
 import type { Loss } from '../../session/session-owner.js';
-import { currentContext } from '../../transport/async-context.js';
-import { steadyNow } from '../../transport/steady-clock.js';
 import type { SocketClose } from '../../transport/transport.js';
-import type { CloseReason } from '../../wire/close-reason.js';
+import { currentContext } from '../../util/async-context.js';
+import { steadyNow } from '../../util/time.js';
 import type { AnyMuxError } from '../../wire/any-error.js';
-import { ResetCode } from '../../wire/reset-code.js';
-import type { FailureFacts } from './backoff.js';
-import { Dial } from './dial.js';
-import type { DialHost } from './dial.js';
-import type { DialPlan } from './dial-plan.js';
-import { DialSeries } from './dial-series.js';
-import type { FailedDial } from './failed-dial.js';
-import { IdleClose } from './idle-close.js';
-import type { PeerCore } from '../core/peer-core.js';
+import type { CloseReason } from '../../wire/close-reason.js';
+import { ResetCode } from '../../wire/codes.js';
+import type { PeerCore } from '../core.js';
 import { NEVER_OPEN } from '../core/socket-source.js';
 import type { SocketSource } from '../core/socket-source.js';
 import type { Absence } from '../stream/stream-host.js';
+import type { FailureFacts } from './backoff.js';
+import type { DialPlan } from './dial-plan.js';
+import { DialSeries } from './dial-series.js';
+import { Dial } from './dial.js';
+import type { DialHost } from './dial.js';
+import type { FailedDial } from './failed-dial.js';
+import { IdleClose } from './idle-close.js';
 
 /**
  * Dials and sends the hello. With the reconnect helper it dials again, with full jitter after a loss. At a goaway it dials before the

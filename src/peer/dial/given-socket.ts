@@ -1,21 +1,21 @@
 import { Subscription } from 'rxjs';
+import type { Session } from '../../connection/connection.js';
 import { log } from '../../logger.js';
-import type { Session } from '../../session/session.js';
 import type { Loss } from '../../session/session-owner.js';
-import { browserConnectivity, ALWAYS_ONLINE } from '../../transport/connectivity.js';
+import { ALWAYS_ONLINE, browserConnectivity } from '../../transport/connectivity.js';
 import type { Connectivity } from '../../transport/connectivity.js';
 import { abnormalClose } from '../../transport/transport.js';
 import type { SocketClose, Transport } from '../../transport/transport.js';
-import { CodecMismatch } from '../../wire/errors.js';
 import type { AnyMuxError } from '../../wire/any-error.js';
+import { CodecMismatch } from '../../wire/errors.js';
 import type { ConnectError } from '../../wire/errors.js';
 import { subprotocol } from '../../wire/subprotocol.js';
-import { connectError } from './connect-error.js';
-import { closeMismatched } from './close-mismatched.js';
-import type { PeerCore } from '../core/peer-core.js';
+import type { PeerCore } from '../core.js';
 import { NEVER_OPEN } from '../core/socket-source.js';
 import type { SocketSource } from '../core/socket-source.js';
 import type { Absence } from '../stream/stream-host.js';
+import { closeMismatched } from './close-mismatched.js';
+import { connectError } from './connect-error.js';
 
 /** The only socket of a peer, passed to its constructor or later to {@link give}. The peer closes when the socket ends. */
 export class GivenSocket implements SocketSource {

@@ -1,8 +1,8 @@
 import { checkFunction, checkNumber } from '../../wire/check.js';
 import type { CloseReason } from '../../wire/close-reason.js';
 import type { MuxError } from '../../wire/errors.js';
-import { asGiven } from '../../wire/options.js';
-import type { Options } from '../../wire/options.js';
+import { asGiven } from '../../util/check.js';
+import type { Options } from '../../util/check.js';
 import { JITTER } from '../base/full-jitter.js';
 
 /** The failure of one socket or dial, for `shouldRetry` to judge. */

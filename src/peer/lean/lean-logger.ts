@@ -1,6 +1,6 @@
 import { logger as shared } from '../../logger.js';
 import type { Logger } from '../../logger.js';
-import { logPeers } from '../base/debug-log.js';
+import { logPeers } from '../log.js';
 
 /**
  * The one logger of the library, as in `rxmux`. A page that does not import it carries no lines of the level `debug` for frames and sockets.

@@ -1,10 +1,10 @@
 import type { Observable } from 'rxjs';
 import type { MetadataInput } from '../../wire/frame.js';
-import { checkOptions } from '../../wire/options.js';
+import { checkOptions } from '../../util/check.js';
 import { STREAM_NAMES } from '../calls/call-options.js';
 import type { OpenOptions } from '../calls/call-options.js';
-import { Calls } from '../calls/calls.js';
-import type { PeerCore } from '../core/peer-core.js';
+import { Calls } from '../calls.js';
+import type { PeerCore } from '../core.js';
 import type { SocketSource } from '../core/socket-source.js';
 import { PeerBase } from '../peer-base.js';
 import { LeanStream } from '../stream/lean-stream.js';

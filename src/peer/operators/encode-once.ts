@@ -1,6 +1,6 @@
 import { map } from 'rxjs';
 import type { OperatorFunction } from 'rxjs';
-import { SharedPayload } from '../stream/shared-payload.js';
+import { SharedPayload } from '../../stream/shared-payload.js';
 
 /**
  * Makes each value a {@link SharedPayload}: many streams that answer with one hot source then encode each value once. Place it before the

@@ -1,8 +1,8 @@
 import type { MonoTypeOperatorFunction } from 'rxjs';
 import { checkFunction } from '../../wire/check.js';
-import type { IncomingHeadersInterceptor } from '../base/hooks.js';
+import type { IncomingHeadersInterceptor } from '../hooks.js';
 import type { Peer } from '../peer.js';
-import { hook } from './hook.js';
+import { hook } from './hooks.js';
 
 /**
  * Calls `interceptor` with the headers of the remote's first frame on every stream, for each peer of the source. Only unsubscribing

@@ -1,8 +1,8 @@
 import type { MonoTypeOperatorFunction } from 'rxjs';
 import { checkFunction } from '../../wire/check.js';
-import type { OpenInterceptor } from '../base/hooks.js';
+import type { OpenInterceptor } from '../hooks.js';
 import type { Peer } from '../peer.js';
-import { hook } from './hook.js';
+import { hook } from './hooks.js';
 
 /**
  * Calls `interceptor` with the headers of every call before an id is spent, for each peer of the source. The interceptor may change the

@@ -1,8 +1,8 @@
 import type { MonoTypeOperatorFunction } from 'rxjs';
 import { checkFunction } from '../../wire/check.js';
-import type { ReplyHeadersInterceptor } from '../base/hooks.js';
+import type { ReplyHeadersInterceptor } from '../hooks.js';
 import type { Peer } from '../peer.js';
-import { hook } from './hook.js';
+import { hook } from './hooks.js';
 
 /**
  * Calls `interceptor` with the headers of a peer's first frame on each stream of the remote, for each peer of the source. The

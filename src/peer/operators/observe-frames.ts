@@ -1,8 +1,8 @@
 import type { MonoTypeOperatorFunction } from 'rxjs';
 import { checkFunction } from '../../wire/check.js';
-import type { FrameObserver } from '../base/hooks.js';
+import type { FrameObserver } from '../hooks.js';
 import type { Peer } from '../peer.js';
-import { hook } from './hook.js';
+import { hook } from './hooks.js';
 
 /**
  * Calls `observer` with every frame of each peer of the source. Only unsubscribing removes the observer.

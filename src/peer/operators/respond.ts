@@ -1,16 +1,16 @@
-import { catchError, concat, defer, EMPTY, filter, finalize, from, mergeMap, Observable } from 'rxjs';
+import { EMPTY, Observable, catchError, concat, defer, filter, finalize, from, mergeMap } from 'rxjs';
 import type { ObservableInput, OperatorFunction } from 'rxjs';
+import { feed } from '../../stream/feed.js';
+import type { FeedOptions } from '../../stream/feed.js';
+import { releaseInput } from '../../stream/input.js';
+import type { Input } from '../../stream/input.js';
+import { Stream } from '../../stream/stream.js';
+import { checkOptions } from '../../util/check.js';
 import { checkFunction } from '../../wire/check.js';
 import { isPromise } from '../../wire/cross-realm.js';
-import { checkOptions } from '../../wire/options.js';
 import { failAnswer, stopUpload } from '../stream/answer.js';
-import { feed } from '../stream/feed.js';
-import type { FeedOptions } from '../stream/feed.js';
-import { releaseInput } from '../stream/input.js';
-import type { Input } from '../stream/input.js';
 import { checkOverflow } from '../stream/overflow.js';
 import type { Overflow } from '../stream/overflow.js';
-import { Stream } from '../stream/stream.js';
 import type { StreamCore } from '../stream/stream-core.js';
 
 /**

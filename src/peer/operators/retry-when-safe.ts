@@ -1,7 +1,7 @@
 import type { MonoTypeOperatorFunction } from 'rxjs';
 import { checkObject } from '../../wire/check.js';
-import { retrySafely } from '../calls/safe-retry.js';
-import type { Retry } from '../calls/safe-retry.js';
+import { retrySafely } from '../safe-retry.js';
+import type { Retry } from '../safe-retry.js';
 
 /**
  * Subscribes again after a `retriable` error, which says that the remote has done nothing. Any other error passes. So does an error of

@@ -3,7 +3,7 @@ import { OPEN_NAMES } from '../calls/call-options.js';
 import type { InputOptions, OpenOptions } from '../calls/call-options.js';
 import type { Peer } from '../peer.js';
 import { checkPeer } from '../check-peer.js';
-import { checkOptions } from '../../wire/options.js';
+import { checkOptions } from '../../util/check.js';
 
 /**
  * Makes an operator of a remote stream: it sends what the source emits, and emits what the remote sends. Each subscription opens a

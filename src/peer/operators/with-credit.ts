@@ -1,13 +1,13 @@
-import { concat, concatMap, defer, EMPTY, isObservable, merge, Observable, of, Subject, Subscription, tap } from 'rxjs';
+import { EMPTY, Observable, Subject, Subscription, concat, concatMap, defer, isObservable, merge, of, tap } from 'rxjs';
 import type { ObservableInput, Subscriber } from 'rxjs';
+import { observableFrom, releaseInput } from '../../stream/input.js';
+import { refuseUnknown } from '../../util/check.js';
+import { checkFunction, checkNumber, checkObject, optionError } from '../../wire/check.js';
+import { describeReceived } from '../../wire/describe-received.js';
 import { ProtocolError } from '../../wire/errors.js';
 import { QueueOverflowError } from '../../wire/stream-errors.js';
-import { checkFunction, checkNumber, checkObject, optionError } from '../../wire/check.js';
-import { refuseUnknown } from '../../wire/options.js';
-import { describeReceived } from '../../wire/describe-received.js';
 import { checkOverflow } from '../stream/overflow.js';
 import type { Outlet, Overflow } from '../stream/overflow.js';
-import { observableFrom, releaseInput } from '../stream/input.js';
 import { pump } from '../stream/pump.js';
 
 /** Two operators, one for each end of a stream, by which the consumer controls how many items it receives. */

@@ -1,4 +1,4 @@
-import { LazyMap } from '../../wire/lazy.js';
+import { LazyMap } from '../../util/collections.js';
 
 /** A call that its caller's signal cancels. */
 export interface Abortable {

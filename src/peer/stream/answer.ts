@@ -1,10 +1,10 @@
 import { log, logger } from '../../logger.js';
-import { ResetCode } from '../../wire/reset-code.js';
+import { ResetCode } from '../../wire/codes.js';
 import { ResetError } from '../../wire/stream-errors.js';
 import { messageOf } from '../base/error-serializer.js';
 import { isUnexpected, report } from './failures.js';
-import { resetOf } from './error-reset.js';
-import { outboxOf } from './outbox.js';
+import { resetOf } from '../../stream/end.js';
+import { outboxOf } from '../../stream/sending.js';
 import { resetPayload } from './sendable.js';
 import type { StreamCore } from './stream-core.js';
 

@@ -1,7 +1,7 @@
 import { checkedMessage } from '../../wire/codec.js';
 import type { Codec, Message } from '../../wire/codec.js';
 import { ABSENT } from '../../wire/frame.js';
-import { SharedPayload } from './shared-payload.js';
+import { SharedPayload } from '../../stream/shared-payload.js';
 
 /** A payload to send, encoded at the call. */
 export interface EncodedPayload {

@@ -1,8 +1,8 @@
 import { log } from '../../logger.js';
 import { isError } from '../../wire/cross-realm.js';
-import { isForRemote } from './error-reset.js';
+import { isForRemote } from '../../stream/end.js';
 import { guard } from '../../rx/guard.js';
-import type { HooksToRun } from '../base/hooks.js';
+import type { HooksToRun } from '../hooks.js';
 import type { StreamCore } from './stream-core.js';
 
 /** Errors that the log has shown. */

@@ -1,15 +1,15 @@
 import { Observable } from 'rxjs';
 import type { Observer, Subscriber, Subscription, TeardownLogic } from 'rxjs';
 import type { CloseCause } from '../../session/base/close-cause.js';
-import type { StreamPhase } from '../../session/streams/stream-state.js';
+import type { StreamPhase } from '../../stream/state.js';
 import { optionError } from '../../wire/check.js';
 import { ABSENT } from '../../wire/frame.js';
 import type { Metadata } from '../../wire/frame.js';
 import { checkReset } from '../../wire/check.js';
-import { ResetCode } from '../../wire/reset-code.js';
+import { ResetCode } from '../../wire/codes.js';
 import { ResetError } from '../../wire/stream-errors.js';
 import { subscriberOf } from '../../rx/guarded-observable.js';
-import { labelled } from '../base/label.js';
+import { labelled } from '../../stream/label.js';
 import { resetPayload } from './sendable.js';
 import type { StreamCore } from './stream-core.js';
 

@@ -1,4 +1,4 @@
-import { currentContext } from '../../transport/async-context.js';
+import { currentContext } from '../../util/async-context.js';
 import { Fifo } from '../../wire/fifo.js';
 import { checkNumber, optionError } from '../../wire/check.js';
 

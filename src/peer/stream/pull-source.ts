@@ -1,6 +1,6 @@
 import { guard } from '../../rx/guard.js';
-import { StreamIterator } from './stream-iterator.js';
-import type { Pull } from './stream-iterator.js';
+import { StreamIterator } from '../../stream/iterator.js';
+import type { Pull } from '../../stream/iterator.js';
 
 /** One payload carries so many bytes of a Blob. */
 const BLOB_SLICE_BYTES = 64 * 1024;

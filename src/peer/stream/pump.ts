@@ -1,14 +1,14 @@
 import { Observable } from 'rxjs';
 import type { ObservableInput, Subscriber, TeardownLogic } from 'rxjs';
-import { LateContext } from '../../transport/async-context.js';
+import { LateContext } from '../../util/async-context.js';
 import { guard } from '../../rx/guard.js';
 import { Relay } from '../../rx/relay.js';
-import { observableFrom, pullSource, refuseBytes } from './input.js';
-import type { Input } from './input.js';
+import { observableFrom, pullSource, refuseBytes } from '../../stream/input.js';
+import type { Input } from '../../stream/input.js';
 import { OverflowBuffer } from './overflow.js';
 import type { Outlet, Overflow } from './overflow.js';
 import type { PullSource } from './pull-source.js';
-import type { Pull } from './stream-iterator.js';
+import type { Pull } from '../../stream/iterator.js';
 
 /**
  * Sends all values of an input to an outlet. It pulls iterables, async iterables, ReadableStreams and streams while there is room. Other

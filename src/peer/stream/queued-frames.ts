@@ -1,11 +1,11 @@
 import { STREAM_ROOM_BYTES, SPARED_BYTES } from '../../session/send/room.js';
-import type { Session } from '../../session/session.js';
-import type { LiveStream } from '../../session/streams/live-stream.js';
+import type { Session } from '../../connection/connection.js';
+import type { LiveStream } from '../../stream/stream-core.js';
 import type { WaitingFrames } from '../../session/streams/live-stream-host.js';
 import { runAll } from '../../session/base/waiters.js';
 import { chargeOfPart } from '../../wire/held-bytes.js';
 import { OutgoingFrame } from '../../wire/outgoing.js';
-import type { OpenQueue } from './open-queue.js';
+import type { OpenQueue } from '../waiting.js';
 
 /** The number of frames of a stream that has sent only its open. */
 const OPEN_ALONE = 1;

@@ -1,6 +1,6 @@
 import { pullsOf } from '../../session/send/pulls.js';
 import { roomIn } from '../../session/send/room.js';
-import type { LiveStream } from '../../session/streams/live-stream.js';
+import type { LiveStream } from '../../stream/stream-core.js';
 
 // A closed stream always has room and demand, so that no task waits on it. So does one whose end waits for a socket.
 

@@ -1,5 +1,5 @@
 import type { MetadataInput } from '../../wire/frame.js';
-import type { NamesOf } from '../../wire/options.js';
+import type { NamesOf } from '../../util/check.js';
 
 /** Headers for this side's first frame on a stream that the remote opened. */
 export interface SendOptions {

@@ -4,7 +4,7 @@ import type { CloseCause } from '../../session/base/close-cause.js';
 import type { Metadata } from '../../wire/frame.js';
 import { completeGuarded, guard } from '../../rx/guard.js';
 import { HookList } from '../../rx/hook-list.js';
-import type { Remove } from '../base/hooks.js';
+import type { Remove } from '../hooks.js';
 import type { StreamCore } from './stream-core.js';
 
 /** Returns the extras of a stream, made on first use. */

@@ -1,11 +1,11 @@
 import type { Codec } from '../../wire/codec.js';
 import type { AnyMuxError } from '../../wire/any-error.js';
-import type { HooksToRun } from '../base/hooks.js';
-import type { ResolvedOptions } from '../base/options.js';
-import type { PeerStatus } from '../base/status.js';
+import type { HooksToRun } from '../hooks.js';
+import type { ResolvedOptions } from '../options.js';
+import type { PeerStatus } from '../status.js';
 import type { AbortSignals } from './abort-signals.js';
-import type { Deadlines } from './deadlines.js';
-import type { OpenQueue } from './open-queue.js';
+import type { Deadlines } from '../../stream/deadlines.js';
+import type { OpenQueue } from '../waiting.js';
 import type { StreamCore } from './stream-core.js';
 
 /** Why a peer has no open socket. An unsent call that ends reports it. */

@@ -1,4 +1,4 @@
-import type { Stream } from './stream.js';
+import type { Stream } from '../../stream/stream.js';
 
 /** Errors for streams that no code takes. */
 const errors = new WeakMap<Stream, () => Error>();

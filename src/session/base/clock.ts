@@ -1,4 +1,4 @@
-import { steadyNow } from '../../transport/steady-clock.js';
+import { steadyNow } from '../../util/time.js';
 
 /** A clock in ms. */
 export interface Clock {

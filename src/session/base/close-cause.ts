@@ -1,7 +1,7 @@
 import type { CloseReason } from '../../wire/close-reason.js';
 import { CancelledError, ConnectionLostError, RefusedError, RemoteError, ResetError } from '../../wire/stream-errors.js';
 import type { StreamError } from '../../wire/stream-errors.js';
-import { ResetCode } from '../../wire/reset-code.js';
+import { ResetCode } from '../../wire/codes.js';
 
 /** The cause that ended a stream. A closed stream remembers exactly one cause. */
 export type CloseCause =

@@ -1,7 +1,7 @@
 import { log } from '../../logger.js';
 import { ConnectionFault } from '../../wire/fault.js';
 import type { Limits } from '../../wire/limits.js';
-import { ResetCode } from '../../wire/reset-code.js';
+import { ResetCode } from '../../wire/codes.js';
 import { TokenBucket } from './token-bucket.js';
 
 /** So many received bytes earn the remote one more ping: a fast sender may probe its own bulk. */

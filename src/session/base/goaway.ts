@@ -1,4 +1,4 @@
-import { ResetCode } from '../../wire/reset-code.js';
+import { ResetCode } from '../../wire/codes.js';
 
 /** The two goaways of one connection: the one that this side sent, and the one that the remote sent. Neither ever raises its `last_stream`. */
 export class GoAway {

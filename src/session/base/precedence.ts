@@ -1,4 +1,4 @@
-import { FIRST_APPLICATION_CODE, ResetCode } from '../../wire/reset-code.js';
+import { FIRST_APPLICATION_CODE, ResetCode } from '../../wire/codes.js';
 
 /**
  * Returns whether a reset drops its stream's queued frames and goes ahead of all data. A reset by an application, or after an answer, takes

@@ -1,5 +1,5 @@
-import { LazyMap } from '../../wire/lazy.js';
-import { FIRST_APPLICATION_CODE, ResetCode, resetCodeName } from '../../wire/reset-code.js';
+import { LazyMap } from '../../util/collections.js';
+import { FIRST_APPLICATION_CODE, ResetCode, resetCodeName } from '../../wire/codes.js';
 import type { CloseCause } from './close-cause.js';
 
 /** Counts frames, bytes and streams over all sockets of one owner. */

@@ -1,4 +1,4 @@
-import { steadyNow } from '../../transport/steady-clock.js';
+import { steadyNow } from '../../util/time.js';
 import type { Rate } from '../../wire/limits.js';
 
 /** A token bucket. The virtual time of a TestScheduler fills it too. */

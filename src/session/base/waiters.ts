@@ -1,4 +1,4 @@
-import { LazyMap } from '../../wire/lazy.js';
+import { LazyMap } from '../../util/collections.js';
 
 /** Waiting tasks by stream, in the order in which the streams came. */
 export class Waiters extends LazyMap<number, (() => void)[]> {

@@ -1,6 +1,6 @@
 import { Subscription } from 'rxjs';
 import { patientTimer } from '../base/patient-timer.js';
-import { steadyNow } from '../../transport/steady-clock.js';
+import { steadyNow } from '../../util/time.js';
 import { Fifo } from '../../wire/fifo.js';
 import { Brake } from './brake.js';
 

@@ -1,5 +1,5 @@
-import { steadyNow } from '../../transport/steady-clock.js';
-import { LazyMap, LazySet } from '../../wire/lazy.js';
+import { steadyNow } from '../../util/time.js';
+import { LazyMap, LazySet } from '../../util/collections.js';
 
 /**
  * Slows the remote while the consumers of streams lag far behind. A consumer that reads nothing for a whole `pauseMs` must not slow the other

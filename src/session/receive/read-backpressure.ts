@@ -1,7 +1,7 @@
 import { Subscription } from 'rxjs';
 import type { Clock } from '../base/clock.js';
 import { patientTimer } from '../base/patient-timer.js';
-import { steadyNow } from '../../transport/steady-clock.js';
+import { steadyNow } from '../../util/time.js';
 import type { Transport } from '../../transport/transport.js';
 import { Brake } from './brake.js';
 

@@ -1,6 +1,6 @@
 import { Fifo } from '../../wire/fifo.js';
 import type { Frame } from '../../wire/frame.js';
-import { LazyMap } from '../../wire/lazy.js';
+import { LazyMap } from '../../util/collections.js';
 import type { Limits } from '../../wire/limits.js';
 import type { OutgoingFrame } from '../../wire/outgoing.js';
 import type { Pulls } from './pulls.js';

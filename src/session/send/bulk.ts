@@ -1,7 +1,7 @@
 import type { Frame } from '../../wire/frame.js';
 import type { Backlog } from './backlog.js';
-import { BULK_FRAME_BYTES, BulkWindow } from './bulk-window.js';
-import type { SendPing } from './bulk-window.js';
+import { BULK_FRAME_BYTES, BulkWindow } from '../../connection/bulk-window.js';
+import type { SendPing } from '../../connection/bulk-window.js';
 
 /** Knows which leaving frames are bulk, and paces them by a window. Bulk means slices, large frames, and the many small values of one source. */
 export class Bulk {

@@ -1,6 +1,6 @@
 import type { Codec, Message } from '../../wire/codec.js';
 import { OutgoingFrame } from '../../wire/outgoing.js';
-import type { ResetCode } from '../../wire/reset-code.js';
+import type { ResetCode } from '../../wire/codes.js';
 import { fittingReason } from '../base/reason.js';
 
 /** The form of the messages of a connection. */

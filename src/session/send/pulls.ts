@@ -1,7 +1,7 @@
 import { Waiters } from '../base/waiters.js';
 import type { Backlog } from './backlog.js';
 import type { Bulk } from './bulk.js';
-import type { Scheduler } from './scheduler.js';
+import type { Scheduler } from '../../connection/outbound.js';
 
 /** The parts of a scheduler that its pulls use. */
 export interface PullHost {

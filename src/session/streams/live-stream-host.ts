@@ -1,15 +1,15 @@
 import type { Message } from '../../wire/codec.js';
 import type { OutgoingFrame } from '../../wire/outgoing.js';
 import type { Reassembly } from '../../wire/reassembly.js';
-import type { ResetCode } from '../../wire/reset-code.js';
+import type { ResetCode } from '../../wire/codes.js';
 import type { FloodGuard } from '../base/flood-guard.js';
 import type { GoAway } from '../base/goaway.js';
 import type { Tally } from '../base/tally.js';
 import type { ReadBackpressure } from '../receive/read-backpressure.js';
-import type { ReceiveBudget } from '../receive/receive-budget.js';
+import type { ReceiveBudget } from '../../connection/budget.js';
 import type { MessageForm } from '../send/control-frames.js';
-import type { Scheduler } from '../send/scheduler.js';
-import type { LiveStream } from './live-stream.js';
+import type { Scheduler } from '../../connection/outbound.js';
+import type { LiveStream } from '../../stream/stream-core.js';
 import type { NotificationTurn } from './notification-turn.js';
 import type { StreamTable } from './stream-table.js';
 

@@ -2,7 +2,7 @@ import { log } from '../../logger.js';
 import type { CloseCause } from '../base/close-cause.js';
 import { runAll } from '../base/waiters.js';
 import type { Unsent } from '../send/backlog.js';
-import type { LiveStream } from './live-stream.js';
+import type { LiveStream } from '../../stream/stream-core.js';
 import type { LiveStreamHost } from './live-stream-host.js';
 
 /** The socket takes no more frames of a stream. An unsent stream waits for the next socket, if one will come. Any other stream ends. */

@@ -2,7 +2,7 @@ import { isSmall } from '../../wire/envelope-bound.js';
 import { encodedPartOf } from '../../wire/outgoing.js';
 import type { OutgoingFrame } from '../../wire/outgoing.js';
 import type { MessageForm } from '../send/control-frames.js';
-import type { LiveStream } from './live-stream.js';
+import type { LiveStream } from '../../stream/stream-core.js';
 
 /** The parts of a session that its notifications use. */
 export interface NotificationHost extends MessageForm {

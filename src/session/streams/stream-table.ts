@@ -1,9 +1,9 @@
 import type { Share } from '../base/share.js';
-import { LazyMap } from '../../wire/lazy.js';
+import { LazyMap } from '../../util/collections.js';
 import { StreamIdsExhaustedError } from '../../wire/stream-errors.js';
-import type { Holdings } from './holdings.js';
-import type { LiveStream } from './live-stream.js';
-import { StreamMap } from './stream-map.js';
+import type { Holdings } from '../../stream/receiving.js';
+import type { LiveStream } from '../../stream/stream-core.js';
+import { StreamMap } from '../../connection/stream-map.js';
 
 /** The live streams of one connection by id. It also tracks used ids, and the places of remote streams. */
 export class StreamTable extends StreamMap<LiveStream> {

@@ -1,7 +1,7 @@
 import { Subscription } from 'rxjs';
 import { atLeast } from '../../wire/check.js';
-import { readOptions } from '../../wire/options.js';
-import type { Options } from '../../wire/options.js';
+import { readOptions } from '../../util/check.js';
+import type { Options } from '../../util/check.js';
 import { restTimer } from '../base/patient-timer.js';
 import type { Clock } from '../base/clock.js';
 

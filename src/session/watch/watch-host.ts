@@ -1,10 +1,10 @@
 import type { Transport } from '../../transport/transport.js';
 import type { Limits } from '../../wire/limits.js';
 import type { Reassembly } from '../../wire/reassembly.js';
-import type { ResetCode } from '../../wire/reset-code.js';
+import type { ResetCode } from '../../wire/codes.js';
 import type { ReadBackpressure } from '../receive/read-backpressure.js';
-import type { Scheduler } from '../send/scheduler.js';
-import type { Transit } from './transit.js';
+import type { Scheduler } from '../../connection/outbound.js';
+import type { Transit } from '../../connection/transit.js';
 
 /** The parts of a session that its watches use. */
 export interface WatchHost {

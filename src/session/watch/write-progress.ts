@@ -1,4 +1,4 @@
-import { steadyNow } from '../../transport/steady-clock.js';
+import { steadyNow } from '../../util/time.js';
 import type { Transport } from '../../transport/transport.js';
 import type { ReadBackpressure } from '../receive/read-backpressure.js';
 

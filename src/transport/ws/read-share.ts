@@ -1,4 +1,4 @@
-import { steadyNow } from '../steady-clock.js';
+import { steadyNow } from '../../util/time.js';
 
 /** How long one read may go on before other sockets and timers have a turn, in ms. */
 const SHARE_MS = 10;

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import type { Message } from '../../wire/codec.js';
-import type { SharedPart } from '../../wire/shared-encoding.js';
+import type { SharedPart } from '../../wire/shared.js';
 import type { SplitMessage } from '../../wire/split-message.js';
 import { BINARY, headerSizeFor, putHeader, TEXT, viewOf } from './websocket-frame.js';
 

@@ -8,13 +8,13 @@ import type { RawData } from 'ws';
 import { CloseCode } from '../../wire/close-reason.js';
 import type { Message } from '../../wire/codec.js';
 import { isError } from '../../wire/cross-realm.js';
-import { sharedSlicer } from '../../wire/shared-encoding.js';
-import { splitEncoder, SplitMessage } from '../../wire/split-message.js';
-import { bypass } from './read-bypass.js';
+import { sharedSlicer } from '../../wire/shared.js';
+import { SplitMessage, splitEncoder } from '../../wire/split-message.js';
 import type { SocketEvent, SocketLike } from '../socket-like.js';
 import type { SocketClose, Transport } from '../transport.js';
 import { W3cTransport } from '../w3c.js';
-import { WriteBatch } from './write-batch.js';
+import { bypass } from './read.js';
+import { WriteBatch } from './write.js';
 
 /** Bun replaces `ws` by its own sockets, which are not on top of Node's streams. */
 const IS_BUN = 'bun' in process.versions;

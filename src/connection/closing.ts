@@ -1,0 +1,170 @@
+import { Subscription, asyncScheduler } from 'rxjs';
+import { log } from '../logger.js';
+import type { StreamTable } from '../session/streams/stream-table.js';
+import type { Transport } from '../transport/transport.js';
+import { steadyNow } from '../util/time.js';
+import { CloseCode } from '../wire/close-reason.js';
+import { ResetCode } from '../wire/codes.js';
+import { ConnectionFault } from '../wire/fault.js';
+import { LONGEST_TIMER_MS } from '../wire/longest-timer.js';
+import type { ReceiveBudget } from './budget.js';
+import type { ControlStream } from './control.js';
+import type { Scheduler } from './outbound.js';
+import type { Transit } from './transit.js';
+import type { Watchdog } from './watchdog.js';
+
+/** The parts of a session that its end uses. */
+export interface ClosingHost {
+  readonly transport: Pick<Transport, 'close'>;
+  readonly streams: Pick<StreamTable, 'size' | 'values'>;
+  readonly scheduler: Pick<Scheduler, 'addAhead' | 'stop' | 'whenFlushed'>;
+  readonly receiveBudget: Pick<ReceiveBudget, 'resume' | 'stop'>;
+  readonly watchdog: Pick<Watchdog, 'watchClosing'>;
+  readonly transit: Pick<Transit, 'whenArrived'>;
+  readonly control: Pick<ControlStream, 'announceGoaway' | 'goaway'>;
+  /** The last open stream has ended, and the connection stays. */
+  idle(): void;
+}
+
+/** A remote that goes away with an error has so many ms to close the socket itself. */
+const ERROR_GOAWAY_MS = 1_000;
+
+/**
+ * Ends a connection from this side, in five steps. It sends goaway, and writes out the accepted frames. Live streams may go on until the
+ * deadline. Then it resets the remaining streams, and closes the WebSocket. Each step follows from an event; no step awaits a promise.
+ */
+export class Closing {
+  /**
+   * `flushing`: the session writes out everything. `arriving`: the remote reads the bytes on their way. `shutting`: the WebSocket closes.
+   * `closed`: the session writes and reads nothing any more.
+   */
+  #phase: 'open' | 'draining' | 'flushing' | 'arriving' | 'shutting' | 'closed' = 'open';
+  #deadline = Infinity;
+  #timer = Subscription.EMPTY;
+  /** Text of the goaway and of the close frame. */
+  #reason = '';
+
+  constructor(private readonly host: ClosingHost) {}
+
+  /** Whether the connection has failed or ended. The session then drops later frames. */
+  get isOver(): boolean {
+    return this.#phase === 'closed';
+  }
+
+  /** Whether the closing handshake waits until the remote has read all bytes on their way. */
+  get awaitsArrival(): boolean {
+    return this.#phase === 'arriving';
+  }
+
+  /** Begins to close, or shortens the current drain. */
+  drain(drainMs: number, code: ResetCode, reason: string): void {
+    const { host } = this;
+    if (this.#phase === 'open') {
+      this.#phase = 'draining';
+      this.#reason = reason;
+      host.receiveBudget.resume();
+      host.scheduler.addAhead(host.control.announceGoaway(code, reason));
+      this.#refuseUndispatched();
+    }
+    if (this.#phase !== 'draining') return;
+    this.#within(host.streams.size === 0 ? 0 : drainMs, () => {
+      this.#finish();
+    });
+  }
+
+  /** A stream has left the connection. A draining socket closes after its last stream. */
+  streamReleased(): void {
+    if (this.host.streams.size > 0) return;
+    if (this.#phase === 'draining') this.#finish();
+    else if (this.#phase === 'open') this.host.idle();
+  }
+
+  /** Fails the connection: sends nothing more but a goaway that names the fault, and closes the socket. */
+  fail(error: unknown): void {
+    const { host } = this;
+    const fault = faultOf(error);
+    if (this.#phase === 'closed') return;
+    // Announced first, so that no stream opens while the rest is undone.
+    host.control.goaway.announce();
+    this.#stopReceiving();
+    host.scheduler.stop(host.control.announceGoaway(fault.resetCode, fault.message));
+    host.transport.close(fault.closeCode, fault.message);
+  }
+
+  /** The remote goes away with an error, and has one second to close the socket itself. */
+  expectRemoteClose(): void {
+    this.#within(ERROR_GOAWAY_MS, () => {
+      this.#stopReceiving();
+      this.host.scheduler.stop(null);
+      this.host.transport.close(CloseCode.CLEAN, '');
+    });
+  }
+
+  /** The remote has not confirmed in time that it read everything. Returns whether the closing handshake waited for that, and begins now. */
+  arrivalMissed(): boolean {
+    const { awaitsArrival } = this;
+    this.#shut();
+    return awaitsArrival;
+  }
+
+  /** Stops, because the connection has failed or its socket has ended. */
+  stop(): void {
+    this.#timer.unsubscribe();
+    this.#phase = 'closed';
+  }
+
+  /** Refuses the remote's streams above the announced `last_stream`. No handler runs for them, so the remote may open them elsewhere. */
+  #refuseUndispatched(): void {
+    const { streams, control } = this.host;
+    for (const stream of streams.values())
+      if (!stream.local && control.goaway.refuses(Number(stream.id))) stream.reset('library', ResetCode.REFUSED, 'this side is going away');
+  }
+
+  /** Calls `act` in `ms`, unless an earlier deadline exists. */
+  #within(ms: number, act: () => void): void {
+    const deadline = steadyNow() + ms;
+    if (deadline >= this.#deadline) return;
+    this.#deadline = deadline;
+    this.#timer.unsubscribe();
+    if (ms <= 0) act();
+    else if (ms <= LONGEST_TIMER_MS) this.#timer = asyncScheduler.schedule(act, ms);
+  }
+
+  #finish(): void {
+    const { host } = this;
+    this.#phase = 'flushing';
+    this.#timer.unsubscribe();
+    for (const stream of host.streams.values()) stream.advance('seal');
+    host.receiveBudget.stop();
+    host.watchdog.watchClosing();
+    host.scheduler.whenFlushed(() => {
+      for (const stream of host.streams.values()) stream.reset('library', ResetCode.CANCEL, 'the connection is closing');
+      host.scheduler.whenFlushed(() => {
+        this.#phase = 'arriving';
+        host.transit.whenArrived(() => {
+          this.#shut();
+        });
+      });
+    });
+  }
+
+  // The closing handshake comes last: `ws` allows it 30 s and a browser one minute, however many bytes are on their way.
+  #shut(): void {
+    if (this.#phase !== 'arriving') return;
+    this.#phase = 'shutting';
+    this.host.transport.close(CloseCode.CLEAN, this.#reason);
+  }
+
+  #stopReceiving(): void {
+    this.stop();
+    this.host.receiveBudget.stop();
+    this.host.watchdog.watchClosing();
+  }
+}
+
+/** Returns the fault that ends a connection. Logs any other error, because it is a mistake of this side. */
+function faultOf(error: unknown): ConnectionFault {
+  if (error instanceof ConnectionFault) return error;
+  log('error', 'internal error, the connection is closed', error);
+  return new ConnectionFault('internal error', ResetCode.INTERNAL_ERROR, CloseCode.INTERNAL, { cause: error });
+}

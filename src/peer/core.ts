@@ -1,0 +1,322 @@
+import { Session } from '../connection/connection.js';
+import { logger } from '../logger.js';
+import type { CloseCause } from '../session/base/close-cause.js';
+import type { Share } from '../session/base/share.js';
+import { Tally } from '../session/base/tally.js';
+import type { Loss, SessionOwner } from '../session/session-owner.js';
+import { Deadlines } from '../stream/deadlines.js';
+import type { SocketClose, Transport } from '../transport/transport.js';
+import type { AnyMuxError } from '../wire/any-error.js';
+import { CloseCode } from '../wire/close-reason.js';
+import type { CloseReason } from '../wire/close-reason.js';
+import type { Codec } from '../wire/codec.js';
+import { ResetCode } from '../wire/codes.js';
+import { ConnectionFault } from '../wire/fault.js';
+import { ABSENT } from '../wire/frame.js';
+import type { Frame, FrameDirection } from '../wire/frame.js';
+import type { AnswerHost, Incoming } from './answers/answer-host.js';
+import { REFUSE_ALL } from './answers/refuse-all.js';
+import type { ResolvedClose } from './base/close-options.js';
+import { warnOfRefusal } from './base/log-refusal.js';
+import { newPeerLog } from './base/peer-log.js';
+import type { PeerLog } from './base/peer-log.js';
+import type { SizedFrames } from './base/sized-frames.js';
+import type { SocketSource } from './core/socket-source.js';
+import { Hooks, NO_HOOKS } from './hooks.js';
+import type { HooksToRun } from './hooks.js';
+import type { PeerContext, ResolvedOptions } from './options.js';
+import type { PeerBase } from './peer-base.js';
+import { StatusTracker, isOver } from './status.js';
+import type { PeerStatus } from './status.js';
+import { AbortSignals } from './stream/abort-signals.js';
+import { StreamCore } from './stream/stream-core.js';
+import type { StreamHost } from './stream/stream-host.js';
+import type { Tracer } from './stream/tracer.js';
+import { NotificationQueue, OpenQueue } from './waiting.js';
+
+function refusal(reason: string): CloseCause {
+  return { how: 'reset', by: 'library', code: ResetCode.REFUSED, reason, payload: null };
+}
+
+/** Ends the calls that still wait when the remote goes away and no other socket will come. */
+const GONE_AWAY = refusal('the remote went away before it had answered the hello');
+
+let peers = 0;
+
+/** The parts of a peer: its hooks, its waiting streams, its sessions, and the source of its sockets. */
+export class PeerCore implements SessionOwner, AnswerHost {
+  readonly codec: Codec;
+  context: PeerContext;
+  readonly #number = ++peers;
+  #remote = '';
+  hooks: HooksToRun = NO_HOOKS;
+  readonly openQueue: OpenQueue;
+  /** Notifications of {@link lastSession}. */
+  readonly notifications = new NotificationQueue();
+  incoming: Incoming = REFUSE_ALL;
+  readonly status = new StatusTracker();
+  /** The last round trip of a ping, in ms; `null` before the first. */
+  rttMs: number | null = null;
+  /** Made by `sizedFramesOf`, for the first observer. */
+  sized: SizedFrames | null = null;
+  /** Follows the streams; `null` for none. */
+  tracer: Tracer | null = null;
+  readonly tally = new Tally();
+  /** The share of limits together with other connections; `null` for none. */
+  share: Share | null = null;
+  readonly #sessions = new Set<Session>();
+  #source: SocketSource | null = null;
+  #peer: PeerBase | null = null;
+  #makeStream: StreamHost['makeStream'] | null = null;
+  /** The last session that became {@link ready}, until it ends. */
+  #lastSession: Session | null = null;
+  /** The session whose socket is open, but whose hello is not answered yet, so that it is not {@link ready}. */
+  #handshaking: Session | null = null;
+  #log: PeerLog | null = null;
+  #connections = 0;
+  #ownHooks: Hooks | null = null;
+  #signals: AbortSignals | null = null;
+  #deadlines: Deadlines | null = null;
+
+  constructor(readonly options: ResolvedOptions) {
+    this.codec = options.codec;
+    this.context = options.context ?? {};
+    this.openQueue = new OpenQueue(options.limits.maxQueuedBytes);
+    if (options.onError !== undefined) this.ownHooks.errors.add(options.onError);
+  }
+
+  /** Completes the construction with the user's peer, the source of its sockets, and what makes its streams. */
+  belongTo(peer: PeerBase, source: SocketSource, makeStream: StreamHost['makeStream']): void {
+    this.#peer = peer;
+    this.#source = source;
+    this.#makeStream = makeStream;
+  }
+
+  /** Names the peer in the log. The name is unique in this program. */
+  get label(): string {
+    return `peer ${this.#number}${this.#remote === '' ? '' : ` (${this.#remote})`}`;
+  }
+
+  /** Describes the peer, without any data of the application. */
+  describe(): string {
+    let streams = this.openQueue.size;
+    for (const session of this.#sessions) streams += session.streams.size;
+    const side = this.options.isDialer ? 'dialer' : 'acceptor';
+    const { label } = this;
+    return `P${label.slice(1)} { state: ${this.status.now.state}, ${side}, streams: ${streams}, bufferedAmount: ${this.bufferedAmount} }`;
+  }
+
+  /** Sets the address of the other side, for the log. */
+  setRemote(address: string): void {
+    this.#remote = address;
+  }
+
+  get makeStream(): StreamHost['makeStream'] {
+    return completed(this.#makeStream);
+  }
+
+  get peer(): PeerBase {
+    return completed(this.#peer);
+  }
+
+  get source(): SocketSource {
+    return completed(this.#source);
+  }
+
+  /** The lists for a new hook; made for the first one. */
+  get ownHooks(): Hooks {
+    return (this.#ownHooks ??= this.hooks = new Hooks());
+  }
+
+  /** Abort signals of the calls; created at the first call with a signal. */
+  get signals(): AbortSignals {
+    return (this.#signals ??= new AbortSignals());
+  }
+
+  /** Time limits; created on first use. */
+  get deadlines(): Deadlines {
+    return (this.#deadlines ??= new Deadlines());
+  }
+
+  get isClosed(): boolean {
+    return this.status.now.state === 'closed';
+  }
+
+  /** The session that accepts new streams now; `null` if the last one has ended, drains, or has received a goaway. */
+  get openSession(): Session | null {
+    return this.#lastSession?.acceptsStreams === true ? this.#lastSession : null;
+  }
+
+  /** The last session that became ready, until it ends. Unlike {@link openSession}, it includes a draining session. */
+  get lastSession(): Session | null {
+    return this.#lastSession;
+  }
+
+  get nextStreamId(): number | null {
+    return this.#lastSession?.streams.nextId ?? null;
+  }
+
+  get sessions(): ReadonlySet<Session> {
+    return this.#sessions;
+  }
+
+  /** Bytes that were accepted for sending and have not left this process. */
+  get bufferedAmount(): number {
+    let bytes = this.openQueue.bytes + this.notifications.bytes;
+    for (const { transport, scheduler } of this.#sessions) bytes += transport.bufferedAmount + scheduler.backlog.bytes;
+    return bytes;
+  }
+
+  /** Makes the session of a socket, which may still be connecting. The session reads once it is started. */
+  sessionOver(transport: Transport): Session {
+    return new Session({ ...this.options, transport, owner: this, share: this.share, number: this.#connections + 1 });
+  }
+
+  /** The socket of a session is open. The session accepts streams once it is {@link ready}. */
+  adopt(session: Session): void {
+    this.#connections++;
+    this.#sessions.add(session);
+    if (logger.isEnabledFor('debug')) this.#debugLog()?.opened(session.number);
+    this.#handshaking = session;
+    this.incoming.socketOpened();
+  }
+
+  /** New streams go to the session from now on, the waiting ones first. If a goaway came during the hello, the session accepts none. */
+  ready(session: Session, reconnects: number): void {
+    this.#lastSession = session;
+    this.#handshaking = null;
+    const { goawayCode } = session;
+    if (goawayCode === null) {
+      this.#setStatus({ state: 'open', reconnects });
+      this.openQueue.flushTo(session, this.notifications);
+    } else {
+      this.goneAway(session, goawayCode);
+      if (!this.source.expectsSocket) this.openQueue.failAll(GONE_AWAY, null);
+    }
+  }
+
+  /** Reports the state of the connection, unless a socket drains: its state takes precedence over the dial of its replacement. */
+  report(status: PeerStatus): void {
+    if (!this.#isDraining()) this.#setStatus(status);
+  }
+
+  /** Closes the peer: waiting calls fail, and the Observables complete. */
+  finish(reason: CloseReason, error: AnyMuxError | null): void {
+    if (this.isClosed) return;
+    this.#lastSession = null;
+    this.#setStatus({ state: 'closed', reason, error });
+    this.openQueue.failAll({ how: 'lost', reason }, error);
+    this.#deadlines?.close();
+    this.incoming.complete();
+    this.status.complete();
+  }
+
+  /** Closes every session in good order, and stops dialing. */
+  close({ drainMs, code, reason }: ResolvedClose): void {
+    if (this.isClosed) return;
+    this.source.stop();
+    if (!isOver(this.status.now)) this.#setStatus({ state: 'draining', by: 'local' });
+    for (const session of this.#sessions) session.drain(drainMs, code, reason);
+  }
+
+  /** Asks every socket for a sign of life, a draining one too: the page became visible, or the network came back. */
+  probe(): void {
+    for (const session of this.#sessions) session.probe();
+  }
+
+  /** Closes the sessions because the hello was refused. */
+  rejectHello(): void {
+    for (const session of this.#sessions) session.fail(new ConnectionFault('the hello was refused', ResetCode.REFUSED, CloseCode.POLICY));
+  }
+
+  // From the sessions
+
+  remoteStream(): StreamCore {
+    return new StreamCore(this, false, false, null, ABSENT);
+  }
+
+  accept(stream: StreamCore): void {
+    this.incoming.receive(stream);
+  }
+
+  observed(connection: number, direction: FrameDirection, frame: Frame, bytes: number): void {
+    if (logger.isEnabledFor('debug')) this.#debugLog()?.frame(connection, direction, frame);
+    for (const { hook } of this.hooks.frames.entries) hook(direction, frame);
+    if (direction === 'rx') this.sized?.received(connection, frame, bytes);
+  }
+
+  idle(session: Session): void {
+    this.source.idle(session);
+  }
+
+  answered(rttMs: number): void {
+    this.rttMs = rttMs;
+    for (const { hook } of this.hooks.roundTrips.entries) hook(rttMs);
+  }
+
+  notified(session: Session): void {
+    // `goneAway` or `ended` moves the notifications of a session that accepts none.
+    if (!session.takesNotifications) return;
+    this.notifications.follow(session);
+    if (!session.isNotifying && !this.notifications.empty)
+      this.#moveNotifications(this.source.replace(), refusal('this connection has used all stream ids'));
+  }
+
+  goneAway(session: Session, code: ResetCode): void {
+    if (this.#lastSession === session) this.#moveNotifications(this.source.expectsSocket, refusal('the remote went away'));
+    if (this.#lastSession === session && this.status.now.state !== 'draining') this.#setStatus({ state: 'draining', by: 'remote' });
+    this.source.goneAway(session, code);
+  }
+
+  refused(code: ResetCode, reason: string): void {
+    warnOfRefusal(this.label, code, reason);
+  }
+
+  ending(session: Session, close: SocketClose): Loss {
+    this.#sessions.delete(session);
+    this.tally.sentBytes += session.sentBytes;
+    if (logger.isEnabledFor('debug')) this.#debugLog()?.ended(session.number, close);
+    if (this.#handshaking === session) this.#handshaking = null;
+    if (this.#lastSession === session) {
+      this.#lastSession = null;
+      // The replacement is lost, while the socket before it still drains.
+      if (this.status.now.state === 'open' && this.#isDraining()) this.#setStatus({ state: 'draining', by: 'remote' });
+    }
+    return this.source.lost(session, close);
+  }
+
+  /** Called when a socket has ended or a dial has failed. */
+  ended(loss: Loss): void {
+    const { reason } = loss;
+    if (this.#lastSession === null) this.#moveNotifications(this.source.expectsSocket, { how: 'lost', reason });
+    // An earlier close handler may have closed the peer.
+    this.hooks.closed(() => (reason.willRetry && !this.source.expectsSocket ? { ...reason, willRetry: false } : reason));
+    loss.follow();
+  }
+
+  /** Moves unsent notifications to the next socket if one is expected. Otherwise they fail. */
+  #moveNotifications(isExpected: boolean, cause: CloseCause): void {
+    if (isExpected) this.notifications.moveTo(this.openQueue);
+    else this.notifications.failAll(cause, null, cause.how === 'reset' ? cause.reason : 'the connection was lost');
+  }
+
+  /** Whether a socket is open besides the one whose hello is under way. */
+  #isDraining(): boolean {
+    return this.#sessions.size > (this.#handshaking === null ? 0 : 1);
+  }
+
+  /** The log of what this peer does, made at the first line; `null` where nothing reads it. */
+  #debugLog(): PeerLog | null {
+    return (this.#log ??= newPeerLog(this));
+  }
+
+  #setStatus(status: PeerStatus): void {
+    if (logger.isEnabledFor('debug')) this.#debugLog()?.status(status);
+    this.status.set(status);
+  }
+}
+
+function completed<T>(part: T | null): T {
+  if (part === null) throw new Error('the peer is not complete yet');
+  return part;
+}

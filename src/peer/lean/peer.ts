@@ -1,0 +1,144 @@
+import { browserConnectivity } from '../../transport/connectivity.js';
+import { W3cTransport } from '../../transport/w3c.js';
+import { checkOptions, readObject, readOptions } from '../../util/check.js';
+import type { NamesOf, Options } from '../../util/check.js';
+import { checkFunction, checkNumber, optionError } from '../../wire/check.js';
+import { PeerCore } from '../core.js';
+import { Backoff } from '../dial/backoff.js';
+import { checkUrl } from '../dial/check-url.js';
+import { DIAL_OPTIONS, checkIdle } from '../dial/connect-options.js';
+import type { DialOptions, ResolvedDial } from '../dial/connect-options.js';
+import type { ConnectUrl, Greeting } from '../dial/dial-plan.js';
+import { Dialer } from '../dial/dialer.js';
+import { platformSocket } from '../dial/platform-socket.js';
+import type { Reconnect } from '../dial/reconnect-options.js';
+import { HELLO_TIMEOUT_MS, greetingWith } from '../hello.js';
+import type { MakeHello } from '../hello.js';
+import { resolveOptions } from '../options.js';
+import type { PeerOptions } from '../options.js';
+import { LeanPeer } from './lean-peer.js';
+
+/** Makes a peer dial again. {@link reconnect} returns it. */
+export interface Reconnecting {
+  /** @internal Each peer counts its own failures. */
+  readonly backoff: () => Backoff;
+}
+
+/** Makes a peer send the first stream of every socket. {@link hello} returns it. */
+export interface Greets {
+  /** @internal */
+  readonly greeting: Greeting;
+}
+
+/** Options of `connect` of `rxmux/lean`. */
+export interface LeanConnectOptions
+  extends DialOptions, Pick<PeerOptions, 'codec' | 'context' | 'keepalive' | 'label' | 'limits' | 'requestTimeoutMs'> {
+  /** Dials again when the socket is lost or the server goes away. Default none: the peer closes. */
+  readonly reconnect?: Reconnecting | undefined;
+  /** Makes the first stream of every socket; other calls wait for its reply. Default none. */
+  readonly hello?: Greets | undefined;
+}
+
+/** {@link LeanConnectOptions} beyond the options of every peer, checked and with defaults. */
+interface ResolvedLean extends ResolvedDial {
+  readonly reconnect: Reconnecting | null;
+  readonly hello: Greets | null;
+}
+
+/** Declares {@link LeanConnectOptions} beyond the options of every peer. */
+const LEAN_OPTIONS: Options<Pick<LeanConnectOptions, keyof ResolvedLean>, ResolvedLean> = {
+  reconnect: [(name, given) => made(name, given, 'backoff'), null],
+  hello: [(name, given) => made(name, given, 'greeting'), null],
+  ...DIAL_OPTIONS,
+};
+
+/** The options of every peer that a lean one has. */
+const OF_PEERS: NamesOf<Omit<LeanConnectOptions, keyof ResolvedLean>> = {
+  codec: true,
+  context: true,
+  keepalive: true,
+  label: true,
+  limits: true,
+  requestTimeoutMs: true,
+};
+
+/** Declares the options of {@link hello}. */
+const HELLO_OPTIONS: Options<{ readonly timeoutMs?: number | undefined }, { readonly timeoutMs: number }> = {
+  timeoutMs: [checkNumber, HELLO_TIMEOUT_MS],
+};
+
+/**
+ * Dials a server over the platform's WebSocket, and returns the peer at once, as `connect` of `rxmux` does.
+ *
+ * @param url a `ws:` or `wss:` address, relative to the page if there is one; or a function that returns the address for each dial
+ * @throws CodecNotRegistered when the options name no codec and the configured one is not registered; TypeError for a bad option, and
+ *   for an address that cannot be dialed
+ *
+ * @example
+ * ```ts
+ * const peer = connect('wss://example.org/mux', { reconnect: reconnect({ maxDelayMs: 10_000 }) });
+ * peer.open$({ op: 'prices' }).subscribe(console.log);
+ * ```
+ */
+export function connect(url: ConnectUrl, options: LeanConnectOptions = {}): LeanPeer {
+  checkOptions(options, LEAN_OPTIONS, OF_PEERS);
+  checkUrl(url, options.socket !== undefined);
+  const used = readOptions(LEAN_OPTIONS, options);
+  const { socket = platformSocket, reconnect: reconnecting, hello: greets, connectTimeoutMs, lazy, idleCloseMs } = used;
+  checkIdle(used);
+  const core = new PeerCore(resolveOptions(options, true));
+  const dialer = new Dialer(core, {
+    url,
+    open: (address, protocol) => new W3cTransport(socket(address, protocol)),
+    backoff: reconnecting?.backoff() ?? null,
+    greeting: greets?.greeting ?? null,
+    connectTimeoutMs,
+    lazy,
+    idleCloseMs,
+    connectivity: browserConnectivity(),
+  });
+  const peer = new LeanPeer(core, dialer);
+  dialer.start();
+  return peer;
+}
+
+/**
+ * Returns the option `reconnect` of {@link connect}: the peer dials again when the socket is lost or the server goes away.
+ *
+ * @throws TypeError for a bad option
+ *
+ * @example
+ * ```ts
+ * connect('wss://example.org/mux', { reconnect: reconnect({ maxAttempts: 8 }) });
+ * ```
+ */
+export function reconnect(options: Reconnect = {}): Reconnecting {
+  const backoff = (): Backoff => new Backoff(options);
+  // A bad option fails here, and not at the dial.
+  backoff();
+  return { backoff };
+}
+
+/**
+ * Returns the option `hello` of {@link connect}: the peer sends the first stream of every socket, for tokens and resume cursors (C11).
+ *
+ * @param options `timeoutMs`: how long the hello and its reply may take together, in ms; 0 is no limit. Default 10 000.
+ * @throws TypeError for a bad option
+ *
+ * @example
+ * ```ts
+ * connect('wss://example.org/mux', { hello: hello(() => ({ payload: { token }, onReply: (user) => console.log(user) })) });
+ * // { name: 'ann' }
+ * ```
+ */
+export function hello(make: MakeHello, options: { readonly timeoutMs?: number | undefined } = {}): Greets {
+  const { timeoutMs } = readObject('hello', options, HELLO_OPTIONS, '{ timeoutMs }');
+  checkFunction('hello', make);
+  return { greeting: greetingWith(make, timeoutMs) };
+}
+
+/** @throws TypeError unless a function of this entry point has made the option */
+function made<T extends object>(name: string, given: T, part: keyof T): T {
+  if (typeof given === 'object' && (given as unknown) !== null && part in given) return given;
+  throw optionError(name, `the result of ${name}()`, given);
+}

@@ -1,0 +1,131 @@
+import { concat, defer, dematerialize, filter, map, materialize, startWith, switchMap, tap } from 'rxjs';
+import type { Observable, ObservableInput } from 'rxjs';
+import { observableFrom } from '../../stream/input.js';
+import { refuseUnknown } from '../../util/check.js';
+import { isMuxError } from '../../wire/any-error.js';
+import { checkFunction, checkObject } from '../../wire/check.js';
+import { ResetCode } from '../../wire/codes.js';
+import { ConnectionLostError } from '../../wire/stream-errors.js';
+import { checkPeer } from '../check-peer.js';
+import { Peer } from '../peer.js';
+
+/** How to resume a subscription. */
+export interface Reopen<T, C> {
+  /** The cursor of the first subscription. */
+  readonly initial: C;
+  /** Opens the stream after a cursor. */
+  readonly open: (cursor: C) => ObservableInput<T>;
+  /** Returns the cursor after a value. */
+  readonly cursor: (value: T, cursor: C) => C;
+}
+
+/** A subscription that starts without a cursor, and has one after its first value. */
+export interface ReopenFromNothing<T, C, N extends null | undefined> {
+  /** `null` or `undefined`: there is no cursor yet. */
+  readonly initial: N;
+  /** Opens the stream after a cursor, or without one. */
+  readonly open: (cursor: C | N) => ObservableInput<T>;
+  /** Returns the cursor after a value. */
+  readonly cursor: (value: T, cursor: C | N) => C;
+}
+
+/**
+ * A subscription whose stream begins in the same way each time. `never` makes TypeScript blame a stray `initial` or `cursor`, not
+ * `open`.
+ */
+export interface ReopenAlike<T> {
+  /** There is none without a `cursor`. */
+  readonly initial?: never;
+  /** Opens the stream. */
+  readonly open: () => ObservableInput<T>;
+  /** There is none without an `initial`. */
+  readonly cursor?: never;
+}
+
+/**
+ * Makes a subscription that outlives its sockets. It opens the stream again on each new socket, from the cursor of the last value. With
+ * `open` alone it opens the stream in the same way each time. After a goaway it moves as soon as the replacement is open, while the old
+ * socket drains.
+ *
+ * Cold: each subscription opens streams of its own, from `initial` on. It completes when a stream does. Once the peer stops dialing, it
+ * errors with the reason of the last socket. It passes every other error of a stream, including the loss of another peer. A server that
+ * refuses calls for a moment after its restart thus ends the subscription. To prevent that, the call in `open` needs `retry: 'safe'`.
+ *
+ * TypeScript infers types in the order `initial`, `open`, `cursor`. If `initial` is `null` and `open` does not annotate its parameter,
+ * the parameter is `unknown`: write `open: (since: string | null) => …`.
+ *
+ * @throws TypeError unless `peer` is a peer, and `open` and `cursor` are functions
+ *
+ * @example
+ * ```ts
+ * reopenOnReconnect(peer, {
+ *   initial: 0,
+ *   open: (since) => peer.open$<Entry>({ op: 'log', since }, { retry: 'safe' }),
+ *   cursor: (entry) => entry.seq,
+ * }).subscribe(append);   // every entry once, if the server sends the entries after `since`
+ *
+ * reopenOnReconnect(peer, { open: () => peer.open$<number>({ op: 'price' }, { retry: 'safe' }) }).subscribe(show);
+ * ```
+ */
+export function reopenOnReconnect<T, C, N extends null | undefined>(peer: Peer, how: ReopenFromNothing<T, C, N>): Observable<T>;
+export function reopenOnReconnect<T>(peer: Peer, how: ReopenAlike<T>): Observable<T>;
+export function reopenOnReconnect<T, C = undefined>(peer: Peer, how: Reopen<T, C>): Observable<T>;
+export function reopenOnReconnect<T>(
+  peer: Peer,
+  how: {
+    readonly initial?: unknown;
+    readonly open: (cursor: unknown) => ObservableInput<T>;
+    readonly cursor?: (value: T, cursor: unknown) => unknown;
+  },
+): Observable<T> {
+  checkPeer('reopenOnReconnect', peer, 'status$');
+  refuseUnknown('reopenOnReconnect', checkObject('reopenOnReconnect', how, '{ open }'), { initial: true, open: true, cursor: true });
+  const { initial, open, cursor = stay } = how;
+  checkFunction('reopenOnReconnect.open', open);
+  // With an `initial` alone each stream would begin at the same place.
+  checkFunction('reopenOnReconnect.cursor', initial === undefined ? cursor : how.cursor);
+  return defer(() => {
+    let position = initial;
+    /** Whether a stream has ended with its socket, so that the next socket opens another one. */
+    let isLost = false;
+    const sockets$ = peer.status$.pipe(filter((status) => status.state === 'open'));
+    // Like any call, the first one starts at once, even without a socket: it waits, and makes a lazy peer dial. The first socket is
+    // therefore the current one, or the next one.
+    const openings$ = sockets$.pipe(
+      filter((_, nth) => nth > 0 || isLost),
+      startWith(null),
+    );
+    const stream$ = defer(() => observableFrom(open(position))).pipe(
+      tap((value) => {
+        position = cursor(value, position);
+      }),
+      materialize(),
+      filter((notification) => {
+        isLost = notification.kind === 'E' && endsWithSocket(notification.error, peer);
+        return !isLost;
+      }),
+    );
+    const closed$ = peer.status$.pipe(
+      filter((status) => status.state === 'closed'),
+      map(({ reason, error }) => ({ kind: 'E' as const, error: error ?? new ConnectionLostError(reason) })),
+    );
+    return concat(openings$.pipe(switchMap(() => stream$)), closed$).pipe(dematerialize());
+  });
+}
+
+/** The default `cursor`: it never moves. */
+function stay(_value: unknown, cursor: unknown): unknown {
+  return cursor;
+}
+
+/**
+ * Whether another socket may help: this one was lost, or it drains after a goaway and resets its remaining streams. Another peer can
+ * send the same error while this socket keeps working.
+ */
+function endsWithSocket(error: unknown, peer: Peer): boolean {
+  // The status is still `open` while the streams of a lost socket receive their errors.
+  if (!isMuxError(error) || Peer.core(peer)?.openSession != null) return false;
+  const { status } = peer;
+  if (error.code === 'RESET') return error.resetCode === ResetCode.CANCEL && status.state === 'draining' && status.by === 'remote';
+  return error.code === 'CONNECTION_LOST' || (error.code === 'REFUSED' && error.resetCode === null);
+}

@@ -1,0 +1,154 @@
+import { Observable, Subscription, timer } from 'rxjs';
+import type { MonoTypeOperatorFunction, ObservableInput, Subscriber } from 'rxjs';
+import { Relay } from '../rx/relay.js';
+import { observableFrom } from '../stream/input.js';
+import { currentContext } from '../util/async-context.js';
+import { readObject } from '../util/check.js';
+import type { Options } from '../util/check.js';
+import { isMuxError } from '../wire/any-error.js';
+import type { AnyMuxError } from '../wire/any-error.js';
+import { checkNumber, optionError } from '../wire/check.js';
+import { LONGEST_TIMER_MS } from '../wire/longest-timer.js';
+import { fullJitter } from './base/full-jitter.js';
+import { isDisclaimed } from './stream/disclaimed.js';
+
+/** How often a call is made again, and after which delay. */
+export interface Retry {
+  /** Attempts in a row after the first one; a value resets the count. Default 3. */
+  readonly count?: number | undefined;
+  /**
+   * A delay in ms, or a function; then the next attempt begins at the function's first value or completion. A call that is made without
+   * a connection waits for one by itself. Default full jitter, up to 500 ms doubled with each attempt, 30 s at most.
+   */
+  readonly delay?: number | ((error: AnyMuxError, attempt: number) => ObservableInput<unknown>) | undefined;
+}
+
+/** {@link Retry}, checked and with defaults. */
+interface ResolvedRetry {
+  readonly count: number;
+  readonly delay: NonNullable<Retry['delay']>;
+}
+
+/** Declares {@link Retry}. */
+export const RETRY: Options<Retry, ResolvedRetry> = {
+  count: [checkNumber, 3],
+  delay: [checkDelay, (_error, attempt) => timer(fullJitter(attempt))],
+};
+
+/** Conditions of another attempt, besides its error. */
+export interface RetryConditions {
+  /** Ends the delay. */
+  readonly hurry$?: Observable<unknown> | undefined;
+  /** Ends the delay, and the error of the last attempt passes. */
+  readonly over$?: Observable<unknown> | undefined;
+  /** Whether another attempt makes sense now. If not, the error passes. */
+  readonly mayRetry?: (() => boolean) | undefined;
+}
+
+/** Subscribes again after an error that is provably safe to retry. */
+export function retrySafely<T>(options: Retry, conditions: RetryConditions = {}): MonoTypeOperatorFunction<T> {
+  const resolved = readObject('retry', options, RETRY);
+  return (source) =>
+    new Observable((subscriber) => {
+      new Attempts(source, subscriber, resolved, conditions).begin();
+    });
+}
+
+/**
+ * The attempts of one call.
+ *
+ * In place of `retry`, with `merge` and `take` for its delay: 1 KB of a page, because they take any input.
+ */
+class Attempts<T> {
+  // A failed attempt may end in any async context. Start the next attempt in the context of the first.
+  readonly #inContext = currentContext();
+  #failures = 0;
+
+  constructor(
+    private readonly source: Observable<T>,
+    private readonly to: Subscriber<T>,
+    private readonly options: ResolvedRetry,
+    private readonly conditions: RetryConditions,
+  ) {}
+
+  begin(): void {
+    this.#inContext(() => this.source.subscribe(new Attempt(this.to, this)));
+  }
+
+  succeeded(): void {
+    this.#failures = 0;
+  }
+
+  failed(error: unknown, attempt: Attempt<T>): void {
+    const { mayRetry } = this.conditions;
+    this.#failures++;
+    const isRetriable = isMuxError(error) && error.retriable && !isDisclaimed(error);
+    if (!isRetriable || this.#failures > this.options.count || mayRetry?.() === false) this.to.error(error);
+    else this.#wait(error, attempt);
+  }
+
+  #wait(error: AnyMuxError, attempt: Attempt<T>): void {
+    const { hurry$, over$ } = this.conditions;
+    const waiting = new Subscription();
+    const fail = (failure: unknown): void => {
+      if (waiting.closed) return;
+      waiting.unsubscribe();
+      this.to.error(failure);
+    };
+    const again = (): void => {
+      if (waiting.closed) return;
+      waiting.unsubscribe();
+      attempt.unsubscribe();
+      this.begin();
+    };
+    const delay$ = this.#inContext(() => this.#delay(error));
+    this.to.add(waiting);
+    waiting.add(delay$.subscribe({ next: again, error: fail, complete: again }));
+    if (!waiting.closed) waiting.add(hurry$?.subscribe({ next: again, error: fail }));
+    if (!waiting.closed)
+      waiting.add(
+        over$?.subscribe({
+          next: () => {
+            fail(error);
+          },
+          error: fail,
+        }),
+      );
+  }
+
+  #delay(error: AnyMuxError): Observable<unknown> {
+    const { delay } = this.options;
+    return typeof delay === 'number' ? timer(Math.min(delay, LONGEST_TIMER_MS)) : observableFrom(delay(error, this.#failures));
+  }
+}
+
+class Attempt<T> extends Relay<T> {
+  constructor(
+    to: Subscriber<T>,
+    private readonly attempts: Attempts<T>,
+  ) {
+    super(to);
+  }
+
+  protected take(value: T): void {
+    this.attempts.succeeded();
+    this.to.next(value);
+  }
+
+  override error(error: unknown): void {
+    if (!this.stop()) return;
+    try {
+      this.attempts.failed(error, this);
+    } catch (failure) {
+      // The function `delay` has thrown.
+      this.to.error(failure);
+    } finally {
+      this.unsubscribe();
+    }
+  }
+}
+
+function checkDelay(name: string, delay: NonNullable<Retry['delay']>): NonNullable<Retry['delay']> {
+  if (typeof delay === 'function' || (typeof delay === 'number' && delay >= 0)) return delay;
+  throw optionError(name, 'a number of at least 0 or a function', delay);
+}

@@ -1,0 +1,129 @@
+import { Observable, defer, isObservable } from 'rxjs';
+import type { ObservableInput } from 'rxjs';
+import { markHandled } from '../peer/base/guard.js';
+import { asyncSource, blobSource, destroyableSource, iterableSource, readerSource } from '../peer/stream/pull-source.js';
+import type { Destroyable, PullSource } from '../peer/stream/pull-source.js';
+import { guard } from '../rx/guard.js';
+import { isArrayBuffer, isBlob } from '../wire/cross-realm.js';
+import { StreamIterator } from './iterator.js';
+
+/**
+ * The values that a call sends, or a function that returns them, so that each attempt has a fresh input. Some inputs yield their values only
+ * once: an iterator, a generator, a ReadableStream, a stream of Node, and a stream of this library without a reader. A second call with such
+ * an input fails with a TypeError.
+ *
+ * A call sends a `Blob` or `File` as payloads of 64 KiB, each a Uint8Array, so the codec has to carry bytes. Other bytes (a view or an
+ * ArrayBuffer) are a payload and no input. As an input they fail with a TypeError; pass `[bytes]` instead. A string is an input, as for
+ * `from` of rxjs, and is sent letter by letter.
+ *
+ * The call always releases its input, even if the call fails before it pulls a value. It calls `return()` of an iterator, `cancel()` of a
+ * ReadableStream, and `destroy()` of a stream of Node.
+ */
+export type Input<Out> = ObservableInput<Out> | Blob | (() => ObservableInput<Out> | Blob);
+
+/**
+ * `from` of rxjs, also for an Observable of another copy of rxjs, loaded before or after `Symbol.observable` was defined. Any other value
+ * fails at the subscription. `defer` converts it, because `from` also takes a scheduler, which is 1 KB of a page.
+ */
+export function observableFrom<T>(source: ObservableInput<T>): Observable<T> {
+  if (source instanceof Observable) return source;
+  if (!isObservable(source)) return defer(() => source);
+  const foreign = source as Observable<T>;
+  return new Observable((subscriber) => foreign.subscribe(subscriber));
+}
+
+/** @throws TypeError for bytes, which would leave one byte per message */
+export function refuseBytes(input: unknown): void {
+  if (ArrayBuffer.isView(input) || isArrayBuffer(input))
+    throw new TypeError(
+      'expected an input of payloads, such as an Observable or an iterable, got bytes: [bytes] is an input of one payload',
+    );
+}
+
+/** A ReadableStream of the platform, or of a polyfill. */
+function isReadableStream(input: object): input is ReadableStream<unknown> {
+  return 'getReader' in input;
+}
+
+function canBeDestroyed(input: object): input is Destroyable {
+  return Symbol.asyncIterator in input && typeof (input as Partial<Destroyable>).destroy === 'function';
+}
+
+/** Whether `destroy` should end the input. For a request at an HTTP server it would close the connection of the response. */
+function isEndedByDestroy(input: object): input is Destroyable {
+  const isRequest = 'httpVersion' in input && 'method' in input && typeof input.method === 'string';
+  return canBeDestroyed(input) && !isRequest;
+}
+
+/** Returns whether an input yields its values only once. For Observables other than streams the answer is unknown, and `false`. */
+export function isOneShot(input: Input<unknown>): boolean {
+  if (typeof input === 'function') return false;
+  const source = Object(input) as object & Partial<AsyncIterable<unknown> & Iterable<unknown>>;
+  if (isReadableStream(source) || canBeDestroyed(source)) return true;
+  const iterator = source[Symbol.asyncIterator]?.() ?? source[Symbol.iterator]?.();
+  return iterator === source || iterator instanceof StreamIterator;
+}
+
+/** One-shot inputs that a call has already taken. A second attempt would send an empty upload. */
+const consumed = new WeakSet();
+
+/** @throws TypeError for an input that a call has already taken */
+function refuseConsumed(input: object, what: string): void {
+  if (!consumed.has(input)) return;
+  throw new TypeError(
+    `expected an input that can be sent again, or a function that makes a fresh one for each attempt, got ${what} that was taken before`,
+  );
+}
+
+/** Marks a one-shot input as taken. A stream with a reader is shared instead, as its subscribers share it. */
+function consume(input: object, iterator: unknown): void {
+  if (iterator === input) refuseConsumed(input, 'an iterator');
+  else if (iterator instanceof StreamIterator) {
+    if (!iterator.isShared) refuseConsumed(input, 'a stream');
+  } else if (canBeDestroyed(input)) refuseConsumed(input, 'a stream of Node');
+  else return;
+  consumed.add(input);
+}
+
+/**
+ * Returns the source to pull an input by; `null` for an input that pushes.
+ *
+ * @throws TypeError for a one-shot input that a call has already taken
+ */
+export function pullSource(input: object): PullSource | null {
+  if (isBlob(input)) return blobSource(input);
+  if (isReadableStream(input)) {
+    refuseConsumed(input, 'a ReadableStream');
+    const reader = input.getReader();
+    consumed.add(input);
+    return readerSource(reader);
+  }
+  if (Symbol.asyncIterator in input) {
+    const iterator = (input as AsyncIterable<unknown>)[Symbol.asyncIterator]();
+    consume(input, iterator);
+    return isEndedByDestroy(input) ? destroyableSource(input, iterator) : asyncSource(iterator);
+  }
+  if (!(Symbol.iterator in input)) return null;
+  const iterator = (input as Iterable<unknown>)[Symbol.iterator]();
+  consume(input, iterator);
+  return iterableSource(iterator);
+}
+
+/** Returns whether an input is an iterator, which may already hold resources. A plain iterable holds none until it makes an iterator. */
+function isIterator(input: object): boolean {
+  return (Symbol.asyncIterator in input || Symbol.iterator in input) && 'next' in input && typeof input.next === 'function';
+}
+
+/**
+ * Releases an input that will never be sent. A promise may then reject unhandled, and a source that others fill is stopped. A lazy iterable
+ * holds no resources yet.
+ */
+export function releaseInput(input: Input<unknown>): void {
+  markHandled(input);
+  const source = Object(input) as object;
+  // The call that has taken the input stops it.
+  if (consumed.has(source)) return;
+  // Among Observables only a stream is pulled, and so stopped here.
+  if (isReadableStream(source) || isEndedByDestroy(source) || isObservable(source) || isIterator(source))
+    guard('ending an input', () => pullSource(source)?.stop());
+}

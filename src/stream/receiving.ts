@@ -1,0 +1,150 @@
+import type { Excess } from '../connection/budget.js';
+import type { CloseCause } from '../session/base/close-cause.js';
+import type { LiveStreamHost } from '../session/streams/live-stream-host.js';
+import type { CompleteFrame } from '../wire/frame.js';
+import { weightOf } from '../wire/held-bytes.js';
+import type { LiveStream } from './stream-core.js';
+
+/**
+ * One stream's share of its connection: a place of `maxStreams`, and bytes that it has received.
+ *
+ * A remote's stream keeps its place until it is closed, its reset is written, and its handler has settled. So a remote that resets fast, or
+ * does not read, gets no further places meanwhile. The bytes stay counted until the stream has ended and its handler has settled. Unread
+ * payloads that were handed over stay counted until they are read.
+ */
+export class Holdings {
+  /** Encoded bytes of the payloads that no consumer has read yet, which count for the stream. */
+  #unread = 0;
+  /** Bytes of their memory, which count for the connection. */
+  #weight = 0;
+  /** Weight of the open's payload, of headers and of trailers. The stream's user holds them as long as the stream lives. */
+  #attached = 0;
+  /** `handedOver`: the stream has received its last payload, and a consumer will still read the rest. `released`: no consumer is left. */
+  #payloads: 'none' | 'unread' | 'handedOver' | 'released';
+  /** Whether waiting payloads are being passed to a reader, which may keep them. */
+  #isPassing = false;
+  #hasPlace = false;
+  #isRunning = false;
+  #isResetting = false;
+  /** The cause of the stream's end if its last payload exceeded a limit. */
+  overrun: CloseCause | null = null;
+
+  constructor(
+    private readonly stream: Pick<LiveStream, 'closed' | 'cause' | 'reset'>,
+    private readonly host: Pick<LiveStreamHost, 'codec' | 'receiveBudget' | 'streams' | 'arrivedBytes' | 'noted'>,
+  ) {
+    this.#payloads = stream.cause === null ? 'none' : 'released';
+  }
+
+  /** Whether the handler is running. */
+  get isRunning(): boolean {
+    return this.#isRunning;
+  }
+
+  /** Takes one of the places of `maxStreams`. */
+  takePlace(): this {
+    this.#hasPlace = true;
+    this.host.streams.takePlace();
+    return this;
+  }
+
+  handlerStarted(): void {
+    if (!this.stream.closed) this.#isRunning = true;
+  }
+
+  handlerSettled(): void {
+    this.#isRunning = false;
+    this.#checkPlace();
+    if (this.stream.closed) this.release();
+  }
+
+  /** Keeps the place until the queued reset is written. */
+  awaitReset(): void {
+    this.#isResetting = true;
+  }
+
+  resetWritten(): void {
+    this.#isResetting = false;
+    this.#checkPlace();
+  }
+
+  /** The stream is closed, so its consumer need not slow the remote. */
+  close(): void {
+    if (this.#payloads !== 'none') this.host.receiveBudget.unblock(this.stream);
+    this.#checkPlace();
+  }
+
+  /**
+   * Counts an unread payload. Over a limit it resets the stream and returns `false`.
+   *
+   * @param bytes the encoded length
+   * @param weight the bytes of memory; default `bytes`
+   */
+  keep(bytes: number, weight = bytes): boolean {
+    // Counting would never be undone.
+    if (this.#payloads === 'released') return true;
+    const excess = this.host.receiveBudget.keep(this.stream, this.#unread + bytes, bytes, weight);
+    if (excess !== null) return this.#overrun(excess);
+    this.#unread += bytes;
+    this.#weight += weight;
+    if (this.#payloads === 'none') this.#payloads = 'unread';
+    return true;
+  }
+
+  /** The consumer has read or dropped a counted payload. */
+  read(bytes: number, weight = bytes): void {
+    if (this.#payloads === 'released') return;
+    this.#unread -= bytes;
+    this.#weight -= weight;
+    if (this.#isPassing) this.host.receiveBudget.held.release(weight);
+    else this.host.receiveBudget.read(this.stream, this.#unread, bytes, weight);
+  }
+
+  /** Runs `pass`, which passes waiting payloads to a reader. The reader may keep some of them, which then are not read yet. */
+  passing(pass: () => void): void {
+    const before = this.#unread;
+    this.#isPassing = true;
+    pass();
+    this.#isPassing = false;
+    if (this.#payloads !== 'released') this.host.receiveBudget.read(this.stream, this.#unread, before - this.#unread, 0);
+  }
+
+  /** The stream has received its last payload, and a consumer will still read the rest. */
+  handOver(): void {
+    if (this.#payloads === 'unread') this.#payloads = 'handedOver';
+  }
+
+  /** Counts the parts of a delivered frame that stay with the stream. Over the limit it resets the stream and returns `false`. */
+  attach({ payload, headers, trailers }: CompleteFrame): boolean {
+    const { codec, receiveBudget, arrivedBytes } = this.host;
+    const bytes = weightOf(codec, headers === null && trailers === null ? payload : [payload, headers, trailers], arrivedBytes);
+    const excess = receiveBudget.attach(bytes);
+    if (excess !== null) return this.#overrun(excess);
+    this.#attached += bytes;
+    return true;
+  }
+
+  /** The stream has ended. Releases its bytes, unless a handler still runs. */
+  release(): void {
+    if (this.#isRunning) return;
+    if (this.#payloads === 'unread') this.read(this.#unread, this.#weight);
+    if (this.#payloads !== 'handedOver') this.#payloads = 'released';
+    if (this.#attached > 0) this.host.receiveBudget.attached.release(this.#attached);
+    this.#attached = 0;
+  }
+
+  /** A payload exceeds a limit. */
+  #overrun({ code, reason: excess }: Excess): false {
+    const reason = this.host.noted(excess);
+    // The frame that closed the stream carried the payload. No reset can be sent, but the reader must see an error.
+    if (this.stream.closed) this.overrun = { how: 'reset', by: 'library', code, reason, payload: null };
+    else this.stream.reset('library', code, reason);
+    return false;
+  }
+
+  #checkPlace(): void {
+    if (!this.#hasPlace || !this.stream.closed || this.#isRunning || this.#isResetting) return;
+    this.#hasPlace = false;
+    this.host.streams.releasePlace();
+  }
+}
