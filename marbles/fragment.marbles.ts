@@ -6,7 +6,7 @@ import type { Frame } from '../src/index.js';
 import { frameMarbles } from '../src/testing.js';
 import type { SliceQueue } from '../src/operators/fragment.js';
 import { completeFrame } from '../src/wire/frame.js';
-import type { Slicer } from '../src/wire/slicer.js';
+import type { Slicer } from '../src/wire/fragment.js';
 import { marbles } from './support/virtual.js';
 
 const CODEC = new JsonCodec();

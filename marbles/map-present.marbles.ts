@@ -1,6 +1,6 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { map, Observable, pipe } from 'rxjs';
-import { mapPresent } from '../src/rx/map-present.js';
+import { mapPresent } from '../src/rx/pipeline.js';
 import { marbles } from './support/virtual.js';
 import type { OperatorRow } from './support/virtual.js';
 

@@ -1,7 +1,7 @@
 import { describe, it } from '@jest/globals';
 import { map, Subject } from 'rxjs';
 import { JsonCodec } from '../src/codec/json.js';
-import { Tally } from '../src/session/base/tally.js';
+import { Tally } from '../src/connection/connection.js';
 import { Session } from '../src/connection/connection.js';
 import type { Frame } from '../src/wire/frame.js';
 import { resolveLimits } from '../src/wire/limits.js';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { log, logger } from '../src/logger.js';
 import type { LogLevel } from '../src/logger.js';
-import { RemoteError } from '../src/wire/stream-errors.js';
+import { RemoteError } from '../src/wire/errors.js';
 
 const METHODS = ['debug', 'info', 'warn', 'error'] as const;
 const spies = METHODS.map((method) => jest.spyOn(console, method));

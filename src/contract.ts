@@ -23,7 +23,7 @@ export type {
 } from './contract/procedure.js';
 export { contract } from './contract/contract.js';
 export type { Contract, NamesOf } from './contract/contract.js';
-export type { SchemaIssue, SchemaResult, StandardSchemaV1 } from './contract/standard-schema.js';
+export type { SchemaIssue, SchemaResult, StandardSchemaV1 } from './contract/procedure.js';
 
 /* Calling */
 export { client } from './contract/client.js';
@@ -45,8 +45,8 @@ export type { CommonErrors, ErrorData, ErrorsOf, Failure, Issue } from './contra
 
 /* Answering */
 export { answer } from './contract/answer.js';
-export { answering } from './contract/answering.js';
-export type { Answering, AnsweringOptions, ContextOf, Verify } from './contract/answering.js';
+export { answering } from './contract/answer.js';
+export type { Answering, AnsweringOptions, ContextOf, Verify } from './contract/answer.js';
 export type { AnswerTo, Around, Answers, AnswerOptions, Items, Reply } from './contract/answer.js';
 export type { Call, Inputs } from './contract/call.js';
 export { VERSION } from './version.js';

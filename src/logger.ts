@@ -1,6 +1,6 @@
-import { isError } from './wire/cross-realm.js';
-import { isMuxError } from './wire/any-error.js';
-import { oneLine } from './wire/quoted.js';
+import { isError } from './util/check.js';
+import { isMuxError } from './wire/errors.js';
+import { oneLine } from './util/check.js';
 
 /** The level of a {@link logger}. Each level also writes messages of the levels after it; `silent` writes none. */
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';

@@ -9,6 +9,6 @@
  * @module rxmux/port
  */
 export { portSocket } from './transport/port.js';
-export type { PortLike } from './transport/port-events.js';
-export type { SocketLike } from './transport/socket-like.js';
+export type { PortLike } from './transport/port.js';
+export type { SocketLike } from './transport/transport.js';
 export { VERSION } from './version.js';

@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from '@jest/globals';
 import { JsonCodec } from '../../src/codec/json.js';
-import { Fifo } from '../../src/wire/fifo.js';
+import { Fifo } from '../../src/util/collections.js';
 import { completeFrame } from '../../src/wire/frame.js';
 import { resolveLimits } from '../../src/wire/limits.js';
 import { Reassembly } from '../../src/wire/reassembly.js';

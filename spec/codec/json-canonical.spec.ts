@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from '../support/fast-check.js';
 import { JsonCodec } from '../../src/codec/json.js';
-import { decodeCanonical } from '../../src/codec/json-canonical.js';
+import { decodeCanonical } from '../../src/codec/json.js';
 import type { Metadata } from '../../src/wire/frame.js';
 import { fromMapping } from '../../src/wire/mapping.js';
 import { awkwardText, frames, jsonPayload } from '../support/wire/arbitraries.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from '../support/fast-check.js';
-import { quotedLength } from '../../src/codec/json-cost.js';
+import { quotedLength } from '../../src/codec/json.js';
 import { encodedLength } from '../../src/wire/length.js';
 import { awkwardText } from '../support/wire/arbitraries.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from '../support/fast-check.js';
-import { flatJson } from '../../src/codec/json-flat.js';
+import { flatJson } from '../../src/codec/json.js';
 import { JsonCodec } from '../../src/codec/json.js';
 import { awkwardText } from '../support/wire/arbitraries.js';
 

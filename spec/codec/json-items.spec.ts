@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from '../support/fast-check.js';
 import { JsonCodec } from '../../src/codec/json.js';
-import { hasMoreItems } from '../../src/codec/json-items.js';
+import { hasMoreItems } from '../../src/codec/json-text.js';
 
 const codec = new JsonCodec();
 

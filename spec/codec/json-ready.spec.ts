@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { isJsonReady } from '../../src/codec/json-ready.js';
+import { isJsonReady } from '../../src/codec/json-check.js';
 import { nested } from '../support/codec/values.js';
 
 class Row {

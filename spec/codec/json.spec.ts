@@ -4,7 +4,7 @@ import fc from '../support/fast-check.js';
 import { JsonCodec } from '../../src/codec/json.js';
 import { ABSENT } from '../../src/wire/frame.js';
 import type { Frame } from '../../src/wire/frame.js';
-import { framesEqual } from '../../src/wire/frames-equal.js';
+import { framesEqual } from '../../src/wire/mapping.js';
 import { toMapping } from '../../src/wire/mapping.js';
 import { awkwardText, frames, jsonPayload } from '../support/wire/arbitraries.js';
 import { failing, failureOf, nested, REVERSED } from '../support/codec/values.js';

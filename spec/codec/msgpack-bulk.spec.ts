@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { encode } from '@msgpack/msgpack';
 import { MsgpackCodec } from '../../src/codec/msgpack.js';
-import { encodeBulk } from '../../src/codec/msgpack-bulk.js';
+import { encodeBulk } from '../../src/codec/msgpack.js';
 
 const BULK = 65_536;
 

@@ -1,7 +1,7 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { decode, encode } from '@msgpack/msgpack';
 import fc from '../support/fast-check.js';
-import { encodeFlat, readFlat } from '../../src/codec/msgpack-flat.js';
+import { encodeFlat, readFlat } from '../../src/codec/msgpack-canonical.js';
 import { otherPlatform } from '../support/platform/globals.js';
 import { awkwardText } from '../support/wire/arbitraries.js';
 
@@ -118,7 +118,7 @@ describe('flat headers', () => {
     expect(readFlat(message, 0)).not.toBeNull();
     platform({ TextDecoder: undefined });
     jest.resetModules();
-    const bare = await import('../../src/codec/msgpack-flat.js');
+    const bare = await import('../../src/codec/msgpack-canonical.js');
     expect(bare.readFlat(message, 0)).toBeNull();
   });
 });

@@ -8,7 +8,7 @@ import type { Message } from '../../src/wire/codec.js';
 import { ProtocolError } from '../../src/wire/errors.js';
 import { ABSENT } from '../../src/wire/frame.js';
 import type { Frame } from '../../src/wire/frame.js';
-import { framesEqual } from '../../src/wire/frames-equal.js';
+import { framesEqual } from '../../src/wire/mapping.js';
 import { toMapping } from '../../src/wire/mapping.js';
 import { binaryPayload, frames } from '../support/wire/arbitraries.js';
 import { bytes, failureOf, nested, utf8, REVERSED } from '../support/codec/values.js';

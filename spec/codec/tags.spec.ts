@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { JsonCodec } from '../../src/codec/json.js';
 import { MsgpackCodec } from '../../src/codec/msgpack.js';
-import { Assembler } from '../../src/wire/assembler.js';
+import { Assembler } from '../../src/wire/reassembly.js';
 import { DEFAULT_LIMITS } from '../../src/wire/limits.js';
 import { Reassembly } from '../../src/wire/reassembly.js';
 

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it, jest } from '@jest/globals';
 import fc from '../support/fast-check.js';
-import type { isUtf8 as Check } from '../../src/codec/utf8.js';
+import type { isUtf8 as Check } from '../../src/codec/prescan.js';
 import { otherPlatform } from '../support/platform/globals.js';
 
 const PIECE = 65_536;
@@ -14,7 +14,7 @@ function checkWhere(globals: Readonly<Record<string, unknown>>): Promise<typeof 
   pretend(globals);
   return new Promise((resolve, reject) => {
     const imported = async (): Promise<void> => {
-      resolve((await import('../../src/codec/utf8.js')).isUtf8);
+      resolve((await import('../../src/codec/prescan.js')).isUtf8);
     };
     jest.isolateModulesAsync(imported).catch(reject);
   });

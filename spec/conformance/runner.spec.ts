@@ -4,14 +4,14 @@ import { inspect } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
 import { JsonCodec } from '../../src/codec/json.js';
 import { MsgpackCodec } from '../../src/codec/msgpack.js';
-import { fittingReason } from '../../src/session/base/reason.js';
-import { Assembler } from '../../src/wire/assembler.js';
+import { fittingReason } from '../../src/connection/replies.js';
+import { Assembler } from '../../src/wire/reassembly.js';
 import type { Codec, Message } from '../../src/wire/codec.js';
 import { ProtocolError } from '../../src/wire/errors.js';
 import { MAX_FRAME_BYTES, splitFrame } from '../../src/wire/fragment.js';
 import { ABSENT } from '../../src/wire/frame.js';
 import type { Frame } from '../../src/wire/frame.js';
-import { framesEqual } from '../../src/wire/frames-equal.js';
+import { framesEqual } from '../../src/wire/mapping.js';
 import { encodedLength } from '../../src/wire/length.js';
 
 type ErrorName = 'ProtocolError' | 'TypeError';

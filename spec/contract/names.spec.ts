@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { of } from 'rxjs';
 import { answer, contract, request } from '../../src/contract.js';
-import { nearNames } from '../../src/contract/near-names.js';
+import { nearNames } from '../../src/contract/contract.js';
 import { collectLogs } from '../support/peer/logs.js';
 import { framesOf } from '../support/peer/frames.js';
 import { createPair } from '../support/peer/tracked.js';

@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { JsonCodec } from '../../src/codec/json.js';
 import { MsgpackCodec } from '../../src/codec/msgpack.js';
 import { createPair } from '../../src/testing.js';
-import { CloseCode } from '../../src/wire/close-reason.js';
+import { CloseCode } from '../../src/wire/codes.js';
 import { splitFrame } from '../../src/wire/fragment.js';
 import { completeFrame } from '../../src/wire/frame.js';
 import type { Frame } from '../../src/wire/frame.js';

@@ -5,7 +5,7 @@ import { ProtocolError } from '../../src/wire/errors.js';
 import { MAX_FRAME_BYTES, splitFrame } from '../../src/wire/fragment.js';
 import { ABSENT } from '../../src/wire/frame.js';
 import type { Frame } from '../../src/wire/frame.js';
-import { hasFragmentCost } from '../../src/wire/fragment-cost.js';
+import { hasFragmentCost } from '../../src/wire/codec.js';
 import { toMapping } from '../../src/wire/mapping.js';
 import { encodeFrame, OutgoingFrame } from '../../src/wire/outgoing.js';
 import { createPair } from '../support/peer/tracked.js';

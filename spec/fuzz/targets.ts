@@ -1,10 +1,10 @@
 import type { Codec } from '../../src/wire/codec.js';
 import { ProtocolError } from '../../src/wire/errors.js';
-import { StreamFault } from '../../src/wire/fault.js';
+import { StreamFault } from '../../src/wire/errors.js';
 import { splitFrame } from '../../src/wire/fragment.js';
 import { ABSENT, completeFrame } from '../../src/wire/frame.js';
 import type { CompleteFrame } from '../../src/wire/frame.js';
-import { HeldBytes, MIN_CHARGE_BYTES } from '../../src/wire/held-bytes.js';
+import { HeldBytes, MIN_CHARGE_BYTES } from '../../src/wire/reassembly.js';
 import { encodedLength } from '../../src/wire/length.js';
 import { resolveLimits } from '../../src/wire/limits.js';
 import { Reassembly } from '../../src/wire/reassembly.js';

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { firstValueFrom, from, interval, map, take, toArray } from 'rxjs';
 import { reopenOnReconnect } from '../../src/index.js';
 import type { Peer, StreamHandler } from '../../src/index.js';
-import { DEFAULT_KEEPALIVE } from '../../src/session/watch/keepalive.js';
+import { DEFAULT_KEEPALIVE } from '../../src/connection/watchdog.js';
 import { Machine, machineTime } from '../support/honest/machine.js';
 import { upTo, HonestWorld } from '../support/honest/world.js';
 import type { DialOptions } from '../support/honest/world.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { firstValueFrom, interval, take, toArray } from 'rxjs';
 import type { StreamHandler } from '../../src/index.js';
-import { DEFAULT_KEEPALIVE } from '../../src/session/watch/keepalive.js';
+import { DEFAULT_KEEPALIVE } from '../../src/connection/watchdog.js';
 import { machineTime } from '../support/honest/machine.js';
 import { HonestWorld } from '../support/honest/world.js';
 import { framesOf } from '../support/peer/frames.js';

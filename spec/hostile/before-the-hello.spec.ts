@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { WebSocket } from 'ws';
 import { connect, serve } from '../../src/node.js';
-import { DEFAULT_HELLO_LIMITS } from '../../src/peer/answers/hello-limits.js';
+import { DEFAULT_HELLO_LIMITS } from '../../src/peer/hello.js';
 import type { Peer } from '../../src/index.js';
 import { collectLogs } from '../support/peer/logs.js';
 import { portOf } from '../support/socket/handshake.js';

@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals';
 import { DEFAULT_LIMITS, MAX_FRAME_BYTES, ResetCode } from '../../src/index.js';
-import { BYTES_PER_PING } from '../../src/session/base/flood-guard.js';
-import { MIN_CHARGE_BYTES } from '../../src/wire/held-bytes.js';
+import { BYTES_PER_PING } from '../../src/connection/inbound.js';
+import { MIN_CHARGE_BYTES } from '../../src/wire/reassembly.js';
 import { encodedLength } from '../../src/wire/length.js';
 import { describeHostile, TOO_BIG, TOO_MUCH } from '../support/hostile/case.js';
 import type { HostileCase, Step } from '../support/hostile/case.js';

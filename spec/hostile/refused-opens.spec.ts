@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { WebSocket } from 'ws';
 import { connect, serve } from '../../src/node.js';
 import type { MuxServer } from '../../src/node.js';
-import { REFUSED_OPENS } from '../../src/session/streams/refusal-pace.js';
+import { REFUSED_OPENS } from '../../src/connection/inbound.js';
 import { collectLogs } from '../support/peer/logs.js';
 
 /** Streams that a server accepts, opens without an answer, and refusals after which the attack ends. */

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import type { CloseOptions } from '../../src/index.js';
 import { MsgpackCodec } from '../../src/codec/msgpack.js';
-import { DEFAULT_KEEPALIVE } from '../../src/session/watch/keepalive.js';
+import { DEFAULT_KEEPALIVE } from '../../src/connection/watchdog.js';
 import { CLOSING_MS } from '../../src/connection/watchdog.js';
-import { MIN_CHARGE_BYTES } from '../../src/wire/held-bytes.js';
+import { MIN_CHARGE_BYTES } from '../../src/wire/reassembly.js';
 import { GOOD, HostilePeer } from '../support/hostile/peer.js';
 import type { Role } from '../support/hostile/peer.js';
 import { stopTaking } from '../support/hostile/socket.js';

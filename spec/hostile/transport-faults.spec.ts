@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals';
 import { DEFAULT_LIMITS } from '../../src/index.js';
-import { DEFAULT_KEEPALIVE } from '../../src/session/watch/keepalive.js';
+import { DEFAULT_KEEPALIVE } from '../../src/connection/watchdog.js';
 import { CLOSING_MS } from '../../src/connection/watchdog.js';
 import { describeHostile } from '../support/hostile/case.js';
 import type { HostileCase, Step } from '../support/hostile/case.js';

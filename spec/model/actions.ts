@@ -1,4 +1,4 @@
-import { RefusedError, ResetError } from '../../src/wire/stream-errors.js';
+import { RefusedError, ResetError } from '../../src/wire/errors.js';
 import { ABSENT } from '../../src/wire/frame.js';
 import { ResetCode } from '../../src/wire/codes.js';
 import { isOf, rawFrame } from './commands.js';

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { LiveStream } from '../../src/stream/stream-core.js';
-import { StreamTable } from '../../src/session/streams/stream-table.js';
+import { StreamTable } from '../../src/connection/connection.js';
 import { MemoryClock } from '../../src/testing/memory-clock.js';
 import { ResetCode } from '../../src/wire/codes.js';
 import { plant, weed } from './plant.js';

@@ -1,6 +1,6 @@
-import type { CloseCause } from '../../src/session/base/close-cause.js';
+import type { CloseCause } from '../../src/stream/end.js';
 import { Stream } from '../../src/stream/stream.js';
-import type { StreamCore } from '../../src/peer/stream/stream-core.js';
+import type { StreamCore } from '../../src/stream/stream-core.js';
 import { ABSENT } from '../../src/wire/frame.js';
 import type { Metadata } from '../../src/wire/frame.js';
 import type { Half } from './model.js';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Backoff } from '../../src/peer/dial/backoff.js';
-import { CloseCode } from '../../src/wire/close-reason.js';
+import { CloseCode } from '../../src/wire/codes.js';
 import { SEED } from './seeded.js';
 
 const CLIENTS = 10_000;

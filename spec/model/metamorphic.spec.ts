@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from '../support/fast-check.js';
-import { ResetError } from '../../src/wire/stream-errors.js';
+import { ResetError } from '../../src/wire/errors.js';
 import { ABSENT } from '../../src/wire/frame.js';
 import { MemoryClock } from '../../src/testing/memory-clock.js';
 import { valueOf } from './commands.js';

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { CloseCause } from '../../src/session/base/close-cause.js';
-import { overtakes } from '../../src/session/base/precedence.js';
+import type { CloseCause } from '../../src/stream/end.js';
+import { overtakes } from '../../src/stream/end.js';
 import type { StreamPhase } from '../../src/stream/state.js';
 import { ABSENT } from '../../src/wire/frame.js';
 import type { Frame, FrameDirection, Metadata } from '../../src/wire/frame.js';

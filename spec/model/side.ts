@@ -3,7 +3,7 @@ import { resolveOptions } from '../../src/peer/options.js';
 import { PeerCore } from '../../src/peer/core.js';
 import { Peer } from '../../src/peer/peer.js';
 import type { Stream } from '../../src/stream/stream.js';
-import { SOCKET_FULL_BYTES } from '../../src/session/send/pace.js';
+import { SOCKET_FULL_BYTES } from '../../src/connection/outbound.js';
 import type { Session } from '../../src/connection/connection.js';
 import { ABSENT } from '../../src/wire/frame.js';
 import type { Frame, FrameDirection, Metadata } from '../../src/wire/frame.js';

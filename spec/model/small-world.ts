@@ -1,6 +1,6 @@
 import { JsonCodec } from '../../src/codec/json.js';
-import type { CloseCause } from '../../src/session/base/close-cause.js';
-import { Tally } from '../../src/session/base/tally.js';
+import type { CloseCause } from '../../src/stream/end.js';
+import { Tally } from '../../src/connection/connection.js';
 import { Session } from '../../src/connection/connection.js';
 import { resolveLimits } from '../../src/wire/limits.js';
 import { OutgoingFrame } from '../../src/wire/outgoing.js';

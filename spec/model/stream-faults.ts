@@ -1,12 +1,12 @@
 import { jest } from '@jest/globals';
 import { Outbox } from '../../src/stream/sending.js';
-import { StreamCore } from '../../src/peer/stream/stream-core.js';
+import { StreamCore } from '../../src/stream/stream-core.js';
 import { LiveStream } from '../../src/stream/stream-core.js';
-import * as controlFrames from '../../src/session/send/control-frames.js';
+import * as controlFrames from '../../src/connection/replies.js';
 import { Scheduler } from '../../src/connection/outbound.js';
 import { StreamState } from '../../src/stream/state.js';
 import type { StreamInput } from '../../src/stream/state.js';
-import { StreamTable } from '../../src/session/streams/stream-table.js';
+import { StreamTable } from '../../src/connection/connection.js';
 import { ABSENT, completeFrame } from '../../src/wire/frame.js';
 import type { CompleteFrame } from '../../src/wire/frame.js';
 import type { OutgoingFrame } from '../../src/wire/outgoing.js';

@@ -5,7 +5,7 @@ import { PassThrough } from 'node:stream';
 import { expect, it } from '@jest/globals';
 import { accept, connect, handleUpgrade, serve } from '../../src/node.js';
 import type { ServeOptions } from '../../src/node.js';
-import type { SocketLike } from '../../src/transport/socket-like.js';
+import type { SocketLike } from '../../src/transport/transport.js';
 import { MemorySocket } from '../../src/testing/memory-socket.js';
 import { MemoryLink } from '../../src/testing/memory-link.js';
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, it } from '@jest/globals';
-import { clientAddress, hostOf, readTrustProxy, trustsNone } from '../../src/node/client-address.js';
-import type { TrustProxy } from '../../src/node/client-address.js';
+import { clientAddress, hostOf, readTrustProxy, trustsNone } from '../../src/node/origin.js';
+import type { TrustProxy } from '../../src/node/origin.js';
 
 type Row = readonly [trust: TrustProxy | null, remote: string | undefined, forwarded: string | undefined, client: string | null];
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { Ledger } from '../../src/node/totals.js';
-import type { Share } from '../../src/session/base/share.js';
+import type { Share } from '../../src/connection/connection.js';
 import { virtualPeerTime } from '../support/peer/time.js';
 
 /** From half of it on, connections with more than their share wait; from 625 on, upgrades are refused. */

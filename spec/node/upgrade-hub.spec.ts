@@ -5,7 +5,7 @@ import { createServer as createTlsServer } from 'node:https';
 import { Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { judgeUpgrades } from '../../src/node/hand-back.js';
+import { judgeUpgrades } from '../../src/node/upgrade-hub.js';
 import { serve } from '../../src/node.js';
 import type { MuxServer } from '../../src/node.js';
 import { collectLogs } from '../support/peer/logs.js';

@@ -14,9 +14,9 @@ import {
   ofType,
 } from '../../src/index.js';
 import type { Frame } from '../../src/index.js';
-import { mapPresent } from '../../src/rx/map-present.js';
+import { mapPresent } from '../../src/rx/pipeline.js';
 import { completeFrame } from '../../src/wire/frame.js';
-import { Slicer } from '../../src/wire/slicer.js';
+import { Slicer } from '../../src/wire/fragment.js';
 
 const codec = new JsonCodec();
 const SAME: Frame = { type: 'data', stream: 1, payload: 'x' };

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { merge } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
-import { both } from '../../src/rx/both.js';
+import { both } from '../../src/rx/pipeline.js';
 
 type HotObservable = ReturnType<typeof TestScheduler.prototype.createHotObservable<string>>;
 

@@ -1,8 +1,8 @@
 import { jest } from '@jest/globals';
 import { Backoff } from '../../src/peer/dial/backoff.js';
 import type { FailureFacts } from '../../src/peer/dial/backoff.js';
-import type { Reconnect } from '../../src/peer/dial/reconnect-options.js';
-import { STEADY_CLOCK } from '../../src/session/base/clock.js';
+import type { Reconnect } from '../../src/peer/dial/backoff.js';
+import { STEADY_CLOCK } from '../../src/util/time.js';
 import { CONNECT_OPTIONS } from '../../src/peer/connect.js';
 import { Heap } from './heap.js';
 import type { Ranked } from './heap.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { ConnectionFault } from '../../src/wire/fault.js';
+import { ConnectionFault } from '../../src/wire/errors.js';
 import { ResetCode } from '../../src/wire/codes.js';
 import { collectLogs } from '../support/peer/logs.js';
 import { Rig } from '../support/session/rig.js';

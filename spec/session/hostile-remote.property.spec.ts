@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from '../support/fast-check.js';
-import { DEFAULT_KEEPALIVE } from '../../src/session/watch/keepalive.js';
+import { DEFAULT_KEEPALIVE } from '../../src/connection/watchdog.js';
 import type { Frame } from '../../src/wire/frame.js';
 import { ResetCode } from '../../src/wire/codes.js';
 import { collectLogs } from '../support/peer/logs.js';

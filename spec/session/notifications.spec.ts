@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { ResetCode } from '../../src/wire/codes.js';
-import { ConnectionFault } from '../../src/wire/fault.js';
+import { ConnectionFault } from '../../src/wire/errors.js';
 import { Rig } from '../support/session/rig.js';
 
 const FULL = 1024 * 1024;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { pacedPing } from '../../src/session/paced-pings.js';
+import { pacedPing } from '../../src/connection/control.js';
 import { Rig } from '../support/session/rig.js';
 import { inTime } from '../support/session/time.js';
 

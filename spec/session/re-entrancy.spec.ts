@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { ConnectionFault } from '../../src/wire/fault.js';
+import { ConnectionFault } from '../../src/wire/errors.js';
 import type { Frame } from '../../src/wire/frame.js';
 import { ResetCode } from '../../src/wire/codes.js';
 import { BreakableCodec, WRITING } from '../support/codec/breakable.js';

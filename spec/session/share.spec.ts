@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Share } from '../../src/session/base/share.js';
+import type { Share } from '../../src/connection/connection.js';
 import { ResetCode } from '../../src/wire/codes.js';
 import { Rig } from '../support/session/rig.js';
 

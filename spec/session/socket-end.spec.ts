@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { DEFAULT_KEEPALIVE } from '../../src/session/watch/keepalive.js';
-import { ConnectionFault } from '../../src/wire/fault.js';
+import { DEFAULT_KEEPALIVE } from '../../src/connection/watchdog.js';
+import { ConnectionFault } from '../../src/wire/errors.js';
 import { ResetCode } from '../../src/wire/codes.js';
 import { Rig } from '../support/session/rig.js';
 import { inTime } from '../support/session/time.js';

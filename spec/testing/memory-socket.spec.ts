@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { MemoryLink } from '../../src/testing/memory-link.js';
 import { MemorySocket } from '../../src/testing/memory-socket.js';
-import type { SocketEvent } from '../../src/transport/socket-like.js';
+import type { SocketEvent } from '../../src/transport/transport.js';
 import { virtualPeerTime } from '../support/peer/time.js';
 
 const PROTOCOL = 'mux.v1.json';

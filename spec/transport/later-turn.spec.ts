@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { laterTurn, throughChannel } from '../../src/transport/later-turn.js';
+import { laterTurn, throughChannel } from '../../src/transport/w3c.js';
 import { otherPlatform } from '../support/platform/globals.js';
 import { turn, until } from '../support/socket/leaks.js';
 

@@ -4,7 +4,7 @@ import { FakeSocket } from '../support/socket/fake.js';
 import { turn, until } from '../support/socket/leaks.js';
 import { virtualTime } from '../../src/testing.js';
 import type { VirtualTime } from '../../src/testing.js';
-import { ReadyState } from '../../src/transport/socket-like.js';
+import { ReadyState } from '../../src/transport/transport.js';
 import type { SocketClose } from '../../src/transport/transport.js';
 import { W3cTransport } from '../../src/transport/w3c.js';
 

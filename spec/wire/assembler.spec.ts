@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { JsonCodec } from '../../src/codec/json.js';
 import { MsgpackCodec } from '../../src/codec/msgpack.js';
-import { Assembler } from '../../src/wire/assembler.js';
+import { Assembler } from '../../src/wire/reassembly.js';
 import type { Codec } from '../../src/wire/codec.js';
 import { ProtocolError } from '../../src/wire/errors.js';
 import { ABSENT } from '../../src/wire/frame.js';

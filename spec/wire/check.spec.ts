@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { atLeast, checkBoolean, checkFunction, checkNumber, checkObject, checkReset } from '../../src/wire/check.js';
+import { atLeast, checkBoolean, checkFunction, checkNumber, checkObject, checkReset } from '../../src/util/check.js';
 
 describe('checkNumber', () => {
   it.each([

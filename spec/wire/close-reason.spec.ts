@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { browserCode, CloseCode } from '../../src/wire/close-reason.js';
+import { browserCode, CloseCode } from '../../src/wire/codes.js';
 
 describe('the close code of a browser (C9)', () => {
   it.each([

@@ -1,6 +1,6 @@
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from '@jest/globals';
-import { isArrayBuffer, isBlob, isDate, isError, isPromise } from '../../src/wire/cross-realm.js';
+import { isArrayBuffer, isBlob, isDate, isError, isPromise } from '../../src/util/check.js';
 
 class Failure extends RangeError {}
 

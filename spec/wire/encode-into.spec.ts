@@ -1,6 +1,6 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import fc from '../support/fast-check.js';
-import { encodeInto, encodeIntoByHand } from '../../src/wire/encode-into.js';
+import { encodeInto, encodeIntoByHand } from '../../src/wire/length.js';
 import { awkwardText } from '../support/wire/arbitraries.js';
 import { otherPlatform } from '../support/platform/globals.js';
 
@@ -50,7 +50,7 @@ describe('a platform without TextEncoder', () => {
   it('`encodeInto` encodes by hand on a platform without TextEncoder', async () => {
     pretend({ TextEncoder: undefined });
     await jest.isolateModulesAsync(async () => {
-      const bare = await import('../../src/wire/encode-into.js');
+      const bare = await import('../../src/wire/length.js');
       expect(bare.encodeInto).toBe(bare.encodeIntoByHand);
     });
   });

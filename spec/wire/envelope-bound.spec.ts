@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from '../support/fast-check.js';
 import { JsonCodec } from '../../src/codec/json.js';
 import { MsgpackCodec } from '../../src/codec/msgpack.js';
-import { envelopeBound } from '../../src/wire/envelope-bound.js';
+import { envelopeBound } from '../../src/wire/outgoing.js';
 import { ABSENT } from '../../src/wire/frame.js';
 import type { Frame } from '../../src/wire/frame.js';
 import { encodedLength } from '../../src/wire/length.js';

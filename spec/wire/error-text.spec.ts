@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { errorText } from '../../src/wire/error-text.js';
+import { errorText } from '../../src/util/check.js';
 
 const refused = (address: string): Error => new Error(`connect ECONNREFUSED ${address}`);
 

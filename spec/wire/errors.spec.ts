@@ -1,6 +1,6 @@
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from '@jest/globals';
-import { isMuxError } from '../../src/wire/any-error.js';
+import { isMuxError } from '../../src/wire/errors.js';
 import { CodecError, CodecMismatch, CodecNotRegistered, ConnectError, MuxError, ProtocolError } from '../../src/wire/errors.js';
 import {
   CancelledError,
@@ -12,7 +12,7 @@ import {
   ResetError,
   StreamError,
   StreamIdsExhaustedError,
-} from '../../src/wire/stream-errors.js';
+} from '../../src/wire/errors.js';
 
 const LOST = { code: 1006, reason: '', wasClean: false, willRetry: true };
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { JsonCodec } from '../../src/codec/json.js';
 import { MsgpackCodec } from '../../src/codec/msgpack.js';
-import { envelopeBound } from '../../src/wire/envelope-bound.js';
-import { FIELDS } from '../../src/wire/fields.js';
+import { envelopeBound } from '../../src/wire/outgoing.js';
+import { FIELDS } from '../../src/wire/frame.js';
 import { splitFrame } from '../../src/wire/fragment.js';
 import { completeFrame, payloadFrame } from '../../src/wire/frame.js';
-import { framesEqual } from '../../src/wire/frames-equal.js';
+import { framesEqual } from '../../src/wire/mapping.js';
 import { fromMapping, toMapping } from '../../src/wire/mapping.js';
 import { OutgoingFrame } from '../../src/wire/outgoing.js';
 import { placesWithout } from '../support/wire/field-places.js';

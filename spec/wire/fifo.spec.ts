@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from '../support/fast-check.js';
-import { Fifo } from '../../src/wire/fifo.js';
+import { Fifo } from '../../src/util/collections.js';
 
 describe('Fifo', () => {
   it('A Fifo is empty at first', () => {

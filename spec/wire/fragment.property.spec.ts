@@ -3,15 +3,15 @@ import fc from '../support/fast-check.js';
 import { CborCodec } from '../../examples/cbor/codec.js';
 import { JsonCodec } from '../../src/codec/json.js';
 import { MsgpackCodec } from '../../src/codec/msgpack.js';
-import { Assembler } from '../../src/wire/assembler.js';
+import { Assembler } from '../../src/wire/reassembly.js';
 import type { Codec, Message } from '../../src/wire/codec.js';
 import { ProtocolError } from '../../src/wire/errors.js';
 import { checkFragmentable, fits, splitFrame } from '../../src/wire/fragment.js';
 import { ABSENT } from '../../src/wire/frame.js';
 import type { Frame } from '../../src/wire/frame.js';
-import { framesEqual } from '../../src/wire/frames-equal.js';
+import { framesEqual } from '../../src/wire/mapping.js';
 import { encodedLength } from '../../src/wire/length.js';
-import { payloadEnd, unitEdge } from '../../src/wire/slice-form.js';
+import { payloadEnd, unitEdge } from '../../src/wire/fragment.js';
 import {
   AsciiJsonCodec,
   CostedAsciiJsonCodec,

@@ -6,7 +6,7 @@ import { ProtocolError } from '../../src/wire/errors.js';
 import { MAX_FRAME_BYTES, slicerFor, splitFrame } from '../../src/wire/fragment.js';
 import { ABSENT, completeFrame } from '../../src/wire/frame.js';
 import type { Frame } from '../../src/wire/frame.js';
-import { framesEqual } from '../../src/wire/frames-equal.js';
+import { framesEqual } from '../../src/wire/mapping.js';
 import { encodedLength } from '../../src/wire/length.js';
 import { OutgoingFrame } from '../../src/wire/outgoing.js';
 import { disguised, NetstringCodec } from '../support/codec/foreign.js';

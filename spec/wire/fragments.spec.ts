@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals';
 import { Buffer } from 'node:buffer';
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { Fragments } from '../../src/wire/fragments.js';
+import { Fragments } from '../../src/wire/reassembly.js';
 import { encodedLength } from '../../src/wire/length.js';
 
 setFlagsFromString('--expose-gc');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { V1_FRAME_TYPES } from '../../src/wire/frame-types.js';
+import { V1_FRAME_TYPES } from '../../src/wire/frame.js';
 import { ABSENT, completeFrame } from '../../src/wire/frame.js';
 import { toMapping } from '../../src/wire/mapping.js';
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from '../support/fast-check.js';
 import { ABSENT, completeFrame } from '../../src/wire/frame.js';
 import type { CompleteFrame, Frame } from '../../src/wire/frame.js';
-import { framesEqual } from '../../src/wire/frames-equal.js';
+import { framesEqual } from '../../src/wire/mapping.js';
 import { bytes } from '../support/codec/values.js';
 import { revoked } from '../support/hostile/values.js';
 import { binaryPayload, frames } from '../support/wire/arbitraries.js';

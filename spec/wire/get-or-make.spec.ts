@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { getOrMake } from '../../src/wire/get-or-make.js';
+import { getOrMake } from '../../src/util/collections.js';
 
 it('`getOrMake` makes the value of a key once', () => {
   const kept = new Map<string, object>();

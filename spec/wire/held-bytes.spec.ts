@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Message } from '../../src/wire/codec.js';
-import { HeldBytes, weightOfPiece } from '../../src/wire/held-bytes.js';
+import { HeldBytes, weightOfPiece } from '../../src/wire/reassembly.js';
 import { encodedLength } from '../../src/wire/length.js';
 
 describe('HeldBytes', () => {

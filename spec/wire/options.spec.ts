@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { checkFunction, checkNumber } from '../../src/wire/check.js';
+import { checkFunction, checkNumber } from '../../src/util/check.js';
 import { asGiven, checkOptions, readObject, readOptions } from '../../src/util/check.js';
 import type { Options } from '../../src/util/check.js';
 

@@ -5,7 +5,7 @@ import type { Codec, Message } from '../../src/wire/codec.js';
 import { splitFrame } from '../../src/wire/fragment.js';
 import { ABSENT, completeFrame } from '../../src/wire/frame.js';
 import type { Frame } from '../../src/wire/frame.js';
-import { framesEqual } from '../../src/wire/frames-equal.js';
+import { framesEqual } from '../../src/wire/mapping.js';
 import { encodedLength } from '../../src/wire/length.js';
 import { encodedPartOf, encodeFrame, OutgoingFrame } from '../../src/wire/outgoing.js';
 import { disguised } from '../support/codec/foreign.js';

@@ -1,6 +1,6 @@
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from '@jest/globals';
-import { isPlainObject } from '../../src/wire/plain-object.js';
+import { isPlainObject } from '../../src/util/check.js';
 
 class Point {
   readonly x = 1;

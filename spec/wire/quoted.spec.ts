@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { oneLine, quoted } from '../../src/wire/quoted.js';
+import { oneLine, quoted } from '../../src/util/check.js';
 
 describe('quoted', () => {
   it.each<readonly [what: string, text: string, shown: string]>([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { CloseCode } from '../../src/wire/close-reason.js';
+import { CloseCode } from '../../src/wire/codes.js';
 import { FIRST_APPLICATION_CODE, ResetCode, resetCodeName } from '../../src/wire/codes.js';
 
 describe('ResetCode', () => {

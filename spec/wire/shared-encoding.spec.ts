@@ -5,7 +5,7 @@ import { MsgpackCodec } from '../../src/codec/msgpack.js';
 import type { Codec } from '../../src/wire/codec.js';
 import { ProtocolError } from '../../src/wire/errors.js';
 import { slicerToSend } from '../../src/wire/fragment.js';
-import { Slicer } from '../../src/wire/slicer.js';
+import { Slicer } from '../../src/wire/fragment.js';
 import type { Frame } from '../../src/wire/frame.js';
 import { OutgoingFrame } from '../../src/wire/outgoing.js';
 import { SharedEncoding, sharedSliceOf } from '../../src/wire/shared.js';

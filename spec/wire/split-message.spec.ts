@@ -6,7 +6,7 @@ import type { Codec, Message } from '../../src/wire/codec.js';
 import type { Frame } from '../../src/wire/frame.js';
 import { OutgoingFrame } from '../../src/wire/outgoing.js';
 import { sharedSlicer } from '../../src/wire/shared.js';
-import { splitEncoder, SplitMessage } from '../../src/wire/split-message.js';
+import { splitEncoder, SplitMessage } from '../../src/wire/shared.js';
 import { messageBytes } from '../support/codec/values.js';
 
 const VALUE = 'ä'.repeat(300);

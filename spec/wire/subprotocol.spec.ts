@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { JsonCodec } from '../../src/codec/json.js';
 import { MsgpackCodec } from '../../src/codec/msgpack.js';
-import { offersFirst, PREFIX, subprotocol } from '../../src/wire/subprotocol.js';
+import { offersFirst, PREFIX, subprotocol } from '../../src/wire/codec.js';
 
 describe('Versioning rule 1: the subprotocol is mux.v1.<codec name>', () => {
   it.each([

@@ -2,7 +2,7 @@ import { computed, effect, inject, Injector, linkedSignal, NgZone, runInInjectio
 import type { Signal, WritableSignal } from '@angular/core';
 import type { ObservableInput } from 'rxjs';
 import type { Peer } from '../peer/peer.js';
-import { valuesEqual } from '../wire/frames-equal.js';
+import { valuesEqual } from '../wire/mapping.js';
 import { checkOptions } from '../util/check.js';
 import type { NamesOf } from '../util/check.js';
 import { injectPeer, isOnServer } from './mux.js';

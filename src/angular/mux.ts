@@ -3,8 +3,8 @@ import type { EnvironmentProviders, Signal } from '@angular/core';
 import { toSignal } from '@angular/core/rxjs-interop';
 import type { PeerStatus } from '../peer/status.js';
 import { connect } from '../peer/connect.js';
-import type { ConnectOptions } from '../peer/dial/connect-options.js';
-import type { ConnectUrl } from '../peer/dial/dial-plan.js';
+import type { ConnectOptions } from '../peer/connect.js';
+import type { ConnectUrl } from '../peer/dial/dial.js';
 import type { Peer } from '../peer/peer.js';
 
 /**

@@ -1,6 +1,6 @@
 import { catchError, defer, endWith, filter, map, merge, of, takeWhile } from 'rxjs';
 import type { Observable, ObservableInput } from 'rxjs';
-import { messageOf } from '../peer/base/error-serializer.js';
+import { messageOf } from '../stream/end.js';
 import { isOver } from '../peer/status.js';
 import type { PeerStatus } from '../peer/status.js';
 import { retrySafely } from '../peer/safe-retry.js';

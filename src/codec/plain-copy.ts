@@ -1,11 +1,14 @@
-import { isDate } from '../wire/cross-realm.js';
+import { isDate, isPlainObject } from '../util/check.js';
 import type { Metadata } from '../wire/frame.js';
-import { isPlainObject } from '../wire/plain-object.js';
-import { bytesOf } from './bytes-of.js';
-import { mayBeIndex, withoutHoles } from './index-keys.js';
-import { depthRefusal, hidesContent, isBytes, mapRefusal, placeOf, refusal, unboxed, valueRefusal } from './refusal.js';
-import type { Key } from './refusal.js';
-import { wellFormed } from './well-formed.js';
+import { depthRefusal, hidesContent, isBytes, mapRefusal, placeOf, refusal, unboxed, valueRefusal } from './json-check.js';
+import type { Key } from './json-check.js';
+import { wellFormed } from './json-text.js';
+import { mayBeIndex, withoutHoles } from './prescan.js';
+
+/** Returns the bytes of a buffer, or of any view of one, without a copy. */
+export function bytesOf(bytes: ArrayBuffer | ArrayBufferView): Uint8Array {
+  return ArrayBuffer.isView(bytes) ? new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength) : new Uint8Array(bytes);
+}
 
 /** The most levels of nesting in a payload: the msgpack library stops at 100, and an envelope uses some of them. */
 export const MAX_DEPTH = 95;
@@ -155,4 +158,16 @@ function protoKeyRefused(depth: number, { root, path }: Copying): TypeError {
 
 function keysTo(key: Key, depth: number, path: readonly Key[]): readonly Key[] {
   return depth === 0 ? [] : [...path.slice(1, depth), key];
+}
+
+/** Whether an object counts by its own properties and nothing else, so that it can be written entry by entry. */
+export function isBare(object: object & { readonly toJSON?: unknown }): boolean {
+  const prototype: unknown = Object.getPrototypeOf(object);
+  return (prototype === Object.prototype || prototype === null) && object.toJSON === undefined && !Array.isArray(object);
+}
+
+/** Whether an entry of headers is text, a number, a boolean or `null` that arrives unchanged. JSON loses the sign of -0. */
+export function carriesEntry(key: string, value: unknown): boolean {
+  if (mayBeIndex(key)) return false;
+  return typeof value === 'string' || value === null || typeof value === 'boolean' || (Number.isFinite(value) && !Object.is(value, -0));
 }

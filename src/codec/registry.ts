@@ -1,4 +1,4 @@
-import { optionError } from '../wire/check.js';
+import { optionError } from '../util/check.js';
 import { checkedCodec } from '../wire/codec.js';
 import type { Codec } from '../wire/codec.js';
 import { CodecNotRegistered } from '../wire/errors.js';

@@ -1,9 +1,12 @@
-import type { Share } from '../session/base/share.js';
-import type { AnswerHold } from '../session/receive/answer-hold.js';
-import type { ReadBackpressure } from '../session/receive/read-backpressure.js';
+import { Subscription } from 'rxjs';
+import type { Transport } from '../transport/transport.js';
+import { Fifo, LazyMap, LazySet } from '../util/collections.js';
+import { patientTimer, steadyNow } from '../util/time.js';
+import type { Clock } from '../util/time.js';
 import { ResetCode } from '../wire/codes.js';
-import { HeldBytes } from '../wire/held-bytes.js';
 import type { Limits } from '../wire/limits.js';
+import { HeldBytes } from '../wire/reassembly.js';
+import type { Share } from './connection.js';
 
 /** The reset of a stream that may not keep a payload. */
 export interface Excess {
@@ -122,4 +125,246 @@ export class ReceiveBudget {
 
 function tooMuch(held: HeldBytes, bytes: number): Excess {
   return { code: ResetCode.ENHANCE_YOUR_CALM, reason: held.refusal(bytes) };
+}
+
+/**
+ * Slows the remote while the consumers of streams lag far behind. A consumer that reads nothing for a whole `pauseMs` must not slow the other
+ * streams. The brake then ignores its stream, and the stream reaches `maxUnreadBytes` instead.
+ */
+export abstract class Brake {
+  /** The streams that lag, with the time when each last read. */
+  protected readonly lagging = new LazyMap<object, number>();
+  /** Ignored streams. They lag again only after they have caught up. */
+  readonly #ignored = new LazySet<object>();
+  #stopped = false;
+
+  constructor(protected readonly pauseMs: number) {}
+
+  /** A stream holds too many unread bytes. */
+  lag(stream: object): void {
+    if (this.#stopped || this.lagging.has(stream) || this.#ignored.has(stream)) return;
+    this.lagging.set(stream, steadyNow());
+    if (this.lagging.size === 1) this.engage();
+  }
+
+  /** Whether the brake ignores a stream. */
+  ignores(stream: object): boolean {
+    return this.#ignored.has(stream);
+  }
+
+  /** The consumer of a stream has caught up or left. */
+  caughtUp(stream: object): void {
+    this.#ignored.delete(stream);
+    if (!this.lagging.has(stream)) return;
+    this.lagging.delete(stream);
+    if (this.lagging.size === 0) this.release();
+  }
+
+  /** Slows the remote no longer, however many bytes the streams hold. */
+  resume(): void {
+    if (this.lagging.size === 0) return;
+    this.lagging.clear();
+    this.release();
+  }
+
+  /** Never slows the remote again. */
+  stop(): void {
+    this.#stopped = true;
+    this.resume();
+  }
+
+  /** A stream has read nothing for a whole `pauseMs`. Does not {@link release} the brake. */
+  protected ignore(stream: object): void {
+    this.lagging.delete(stream);
+    this.#ignored.add(stream);
+  }
+
+  /** The first stream lags. */
+  protected abstract engage(): void;
+
+  /** No stream lags any more. */
+  protected abstract release(): void;
+}
+
+/**
+ * Stops reading from the socket while a stream lags, for at most `pauseMs`.
+ *
+ * As a clock it stands still during a pause: a remote that this side does not read only seems silent.
+ */
+export class ReadBackpressure extends Brake implements Clock {
+  #timer = Subscription.EMPTY;
+  /** When the pause began; `Infinity` while there is none. */
+  #pausedAt = Infinity;
+  /** The length of all earlier pauses. */
+  #pausedMs = 0;
+
+  constructor(
+    private readonly transport: Transport,
+    pauseMs: number,
+  ) {
+    super(pauseMs);
+  }
+
+  get paused(): boolean {
+    return this.#pausedAt < Infinity;
+  }
+
+  now(): number {
+    return this.at(steadyNow());
+  }
+
+  /** Returns the time of this clock at `now` of the steady clock, in ms. */
+  at(now: number): number {
+    return Math.min(now, this.#pausedAt) - this.#pausedMs;
+  }
+
+  protected engage(): void {
+    this.#pausedAt = steadyNow();
+    this.transport.pause();
+    this.#timer = patientTimer(this.pauseMs, () => {
+      for (const stream of this.lagging.keys()) this.ignore(stream);
+      this.release();
+    });
+  }
+
+  protected release(): void {
+    this.#timer.unsubscribe();
+    this.#pausedMs += steadyNow() - this.#pausedAt;
+    this.#pausedAt = Infinity;
+    this.transport.resume();
+  }
+}
+
+/** A ping measures data if so many bytes came since the last such ping. Pings of a keepalive or of an application come with less. */
+export const MEASURED_BYTES = 32 * 1024;
+/** While pings wait, the oldest one is answered after at most so many ms without an answer. */
+export const HOLD_MS = 5_000;
+/** The remote receives a sign of life each so many ms while pings wait. */
+export const LOOK_MS = 1_000;
+/** At most so many pings wait. A sender of ours has no more unanswered. */
+export const MAX_HELD = 256;
+/** A ping with a longer nonce never waits, so that waiting pings take little memory. */
+const MAX_NONCE_LENGTH = 64;
+
+/** Answers pings. */
+export interface Answers {
+  pong(nonce: string | null): void;
+  /** Sends a ping of this side. */
+  signOfLife(): void;
+}
+
+/** A ping that waits for its answer. */
+interface HeldPing {
+  readonly nonce: string | null;
+  /** The bytes that came since the ping before. */
+  readonly bytes: number;
+}
+
+/**
+ * Slows the bulk of the remote while a stream lags. Our senders send no more bulk than a window beyond the last answered ping. So while a
+ * stream lags, the pings behind the data get their answers as consumers read. Small frames of other streams go on.
+ */
+export class AnswerHold extends Brake {
+  readonly #held = new Fifo<HeldPing>();
+  /** Whether a ping has waited since streams lag. */
+  #isPinged = false;
+  /** Bytes that lagging streams have read since the last answer. */
+  #readBytes = 0;
+  /** Bytes received before the last ping that measured data. */
+  #measuredBytes = 0;
+  /** When the oldest ping became the oldest. */
+  #oldestAt = 0;
+  #timer = Subscription.EMPTY;
+  #heldSince = 0;
+  #heldMs = 0;
+
+  constructor(
+    private readonly answers: Answers,
+    pauseMs: number,
+  ) {
+    super(pauseMs);
+  }
+
+  /** How long pings have waited so far, in ms. */
+  get heldMs(): number {
+    return this.#heldMs + (this.#held.length > 0 ? steadyNow() - this.#heldSince : 0);
+  }
+
+  /** Whether the remote slows down for a stream: it has pinged behind its bulk since streams lag, and the brake does not ignore the stream. */
+  slows(stream: object): boolean {
+    return this.#isPinged && !this.ignores(stream);
+  }
+
+  /** The remote pings, after so many received bytes on this connection. */
+  pinged(nonce: string | null, receivedBytes: number): void {
+    const bytes = receivedBytes - this.#measuredBytes;
+    const measures = bytes >= MEASURED_BYTES;
+    if (measures) this.#measuredBytes = receivedBytes;
+    if (!measures || this.lagging.size === 0 || Number(nonce?.length) > MAX_NONCE_LENGTH) this.answers.pong(nonce);
+    else this.#hold({ nonce, bytes });
+  }
+
+  /** The consumer of a stream has read, and still lags if the stream lagged. */
+  read(stream: object, bytes: number): void {
+    if (!this.lagging.has(stream)) return;
+    this.lagging.set(stream, steadyNow());
+    this.#readBytes += bytes;
+    for (let ping = this.#held.peek(); ping !== undefined && ping.bytes <= this.#readBytes; ping = this.#held.peek()) {
+      this.#readBytes -= ping.bytes;
+      this.#answerFirst();
+    }
+    if (this.#held.length === 0) this.#readBytes = 0;
+  }
+
+  protected engage(): void {
+    // A look answers pings, which may release the brake and engage it again within that look.
+    this.#timer.unsubscribe();
+    this.#timer = patientTimer(Math.min(LOOK_MS, this.pauseMs), (onTime) => {
+      this.#look(onTime);
+    });
+  }
+
+  /** Answers every ping. */
+  protected release(): void {
+    this.#timer.unsubscribe();
+    this.#readBytes = 0;
+    this.#isPinged = false;
+    while (this.#held.length > 0) this.#answerFirst();
+  }
+
+  #hold(ping: HeldPing): void {
+    if (this.#held.length === 0) this.#heldSince = this.#oldestAt = steadyNow();
+    this.#isPinged = true;
+    this.#held.push(ping);
+    if (this.#held.length > MAX_HELD) this.#answerFirst();
+  }
+
+  #answerFirst(): void {
+    const nonce = this.#held.shift()?.nonce ?? null;
+    this.#oldestAt = steadyNow();
+    if (this.#held.length === 0) this.#heldMs += this.#oldestAt - this.#heldSince;
+    this.answers.pong(nonce);
+  }
+
+  #look(onTime: boolean): void {
+    this.#giveUpIdle(onTime);
+    if (this.lagging.size > 0 && this.#held.length > 0) this.#answerOverdue();
+    if (this.lagging.size > 0) this.engage();
+    else this.release();
+  }
+
+  #giveUpIdle(onTime: boolean): void {
+    const now = steadyNow();
+    for (const [stream, readAt] of this.lagging) {
+      // A late timer proves nothing about the consumer: start its period again.
+      if (!onTime) this.lagging.set(stream, now);
+      else if (now - readAt >= this.pauseMs) this.ignore(stream);
+    }
+  }
+
+  #answerOverdue(): void {
+    this.answers.signOfLife();
+    // The next look would come too late.
+    if (steadyNow() - this.#oldestAt > HOLD_MS - LOOK_MS) this.#answerFirst();
+  }
 }

@@ -1,8 +1,7 @@
 import { Subscription, asyncScheduler } from 'rxjs';
-import type { Backlog } from '../session/send/backlog.js';
-import { LazySet } from '../util/collections.js';
+import { Fifo, LazySet } from '../util/collections.js';
 import { steadyNow } from '../util/time.js';
-import { Fifo } from '../wire/fifo.js';
+import type { Backlog } from './outbound.js';
 
 /** A whole frame with so many bytes of payload counts as bulk. So does every slice. */
 export const BULK_FRAME_BYTES = 16 * 1024;

@@ -1,13 +1,11 @@
 import { Subscription, asyncScheduler } from 'rxjs';
 import { log } from '../logger.js';
-import type { StreamTable } from '../session/streams/stream-table.js';
 import type { Transport } from '../transport/transport.js';
-import { steadyNow } from '../util/time.js';
-import { CloseCode } from '../wire/close-reason.js';
-import { ResetCode } from '../wire/codes.js';
-import { ConnectionFault } from '../wire/fault.js';
-import { LONGEST_TIMER_MS } from '../wire/longest-timer.js';
+import { LONGEST_TIMER_MS, steadyNow } from '../util/time.js';
+import { CloseCode, ResetCode } from '../wire/codes.js';
+import { ConnectionFault } from '../wire/errors.js';
 import type { ReceiveBudget } from './budget.js';
+import type { StreamTable } from './connection.js';
 import type { ControlStream } from './control.js';
 import type { Scheduler } from './outbound.js';
 import type { Transit } from './transit.js';

@@ -1,21 +1,62 @@
-import { noop } from 'rxjs';
-import type { Sink } from '../operators/route.js';
-import type { FloodGuard } from '../session/base/flood-guard.js';
-import { GoAway } from '../session/base/goaway.js';
-import type { PacedPings } from '../session/paced-pings.js';
-import type { AnswerHold } from '../session/receive/answer-hold.js';
-import { goawayFrame } from '../session/send/control-frames.js';
-import type { MessageForm } from '../session/send/control-frames.js';
+import { Subscription, asyncScheduler, noop } from 'rxjs';
+import type { Sink } from '../operators/demultiplex.js';
 import { LazyMap } from '../util/collections.js';
-import { steadyNow } from '../util/time.js';
-import type { CloseReason } from '../wire/close-reason.js';
+import { TokenBucket, steadyNow } from '../util/time.js';
 import { ResetCode } from '../wire/codes.js';
-import { ConnectionFault } from '../wire/fault.js';
-import type { ConnectionFrame, FrameOf } from '../wire/frame-types.js';
-import type { CompleteFrame } from '../wire/frame.js';
+import type { CloseReason } from '../wire/codes.js';
+import { ConnectionFault } from '../wire/errors.js';
+import type { CompleteFrame, ConnectionFrame, FrameOf } from '../wire/frame.js';
 import { encodedLength } from '../wire/length.js';
+import type { Rate } from '../wire/limits.js';
 import { OutgoingFrame } from '../wire/outgoing.js';
+import type { AnswerHold } from './budget.js';
+import type { FloodGuard } from './inbound.js';
 import type { Scheduler } from './outbound.js';
+import { goawayFrame } from './replies.js';
+import type { MessageForm } from './replies.js';
+
+/** The two goaways of one connection: the one that this side sent, and the one that the remote sent. Neither ever raises its `last_stream`. */
+export class GoAway {
+  /** The code of the remote's goaway; `null` before the remote has sent one. */
+  receivedCode: ResetCode | null = null;
+  #dispatched = 0;
+  /** Above every id before this side has sent a goaway. */
+  #sentLastStream = Infinity;
+  #receivedLastStream = Infinity;
+
+  /** A handler of the remote's stream `id` begins. */
+  dispatched(id: number): void {
+    this.#dispatched = Math.max(this.#dispatched, id);
+  }
+
+  /** Whether neither side has sent a goaway. */
+  get isAbsent(): boolean {
+    return this.#sentLastStream === Infinity && this.receivedCode === null;
+  }
+
+  /** Returns the `last_stream` to announce: the highest stream of the remote whose handler was called. */
+  announce(): number {
+    return (this.#sentLastStream = Math.min(this.#sentLastStream, this.#dispatched));
+  }
+
+  /** Returns whether a stream that the remote opens now is above the announced `last_stream`. */
+  refuses(id: number): boolean {
+    return id > this.#sentLastStream;
+  }
+
+  /**
+   * Takes the remote's `last_stream`. Without one, the remote may have processed every stream of this side. No code means NO_ERROR.
+   *
+   * @returns this side's highest id that the remote may still answer; `null` if the goaway repeats an earlier one
+   */
+  receive(lastStream: number | null, code: ResetCode | null): number | null {
+    const cut = Math.min(this.#receivedLastStream, lastStream ?? Infinity);
+    const why = code ?? ResetCode.NO_ERROR;
+    if (cut === this.#receivedLastStream && why === this.receivedCode) return null;
+    this.receivedCode = why;
+    return (this.#receivedLastStream = cut);
+  }
+}
 
 /** The parts of a session that the frames of the connection use. */
 export interface ControlHost extends MessageForm {
@@ -141,5 +182,71 @@ export class ControlStream implements Sink<CompleteFrame> {
     const last = this.goaway.receive(frame.last_stream, frame.code);
     if (last === null) this.host.flood.countJunk('a goaway that says nothing new');
     else this.host.goneAway(last, frame.code ?? ResetCode.NO_ERROR, frame.reason ?? '');
+  }
+}
+
+/** Half of a remote's default limit (L2, `pings`), because keepalive and bulk send pings too. */
+const RATE: Rate = { burst: 500, perSecond: 16 };
+/** Time until the next token, in ms. */
+const TOKEN_MS = Math.ceil(1000 / RATE.perSecond);
+
+/** A caller of `ping()`. */
+interface Caller {
+  answered(ms: number): void;
+  lost(reason: CloseReason): void;
+}
+
+/** Sends pings, and keeps the pace of those that an application asks for. */
+interface Pinging {
+  paced: PacedPings | null;
+  ping(answered: Caller['answered'], lost: Caller['lost']): void;
+}
+
+/** Sends a ping for an application, which may ask as often as it likes. */
+export function pacedPing(control: Pinging, answered: Caller['answered'], lost: Caller['lost']): void {
+  control.paced ??= new PacedPings((onAnswer, onLoss) => {
+    control.ping(onAnswer, onLoss);
+  });
+  control.paced.ask(answered, lost);
+}
+
+/** Paces an application's pings, so that the remote does not take them for a flood. Waiting callers share the next ping. */
+export class PacedPings {
+  readonly #bucket = new TokenBucket(RATE);
+  #waiting: Caller[] = [];
+  #timer = Subscription.EMPTY;
+
+  constructor(private readonly send: (answered: Caller['answered'], lost: Caller['lost']) => void) {}
+
+  ask(answered: Caller['answered'], lost: Caller['lost']): void {
+    if (this.#waiting.length === 0 && this.#bucket.take()) {
+      this.send(answered, lost);
+      return;
+    }
+    this.#waiting.push({ answered, lost });
+    if (this.#waiting.length > 1) return;
+    this.#timer = asyncScheduler.schedule(() => {
+      this.#bucket.take();
+      this.#sendShared();
+    }, TOKEN_MS);
+  }
+
+  /** The socket has ended. The shared ping reports the loss to waiting callers. */
+  connectionLost(): void {
+    this.#timer.unsubscribe();
+    this.#sendShared();
+  }
+
+  #sendShared(): void {
+    const callers = this.#waiting.splice(0);
+    if (callers.length === 0) return;
+    this.send(
+      (ms) => {
+        for (const caller of callers) caller.answered(ms);
+      },
+      (reason) => {
+        for (const caller of callers) caller.lost(reason);
+      },
+    );
   }
 }

@@ -1,7 +1,7 @@
 import type { Subscription } from 'rxjs';
-import { restTimer } from '../session/base/patient-timer.js';
-import type { WatchHost } from '../session/watch/watch-host.js';
+import { restTimer } from '../util/time.js';
 import { ResetCode } from '../wire/codes.js';
+import type { WatchHost } from './watchdog.js';
 
 /** So many received bytes excuse one second of silence. No line in use is slower, so a busy line never counts as silent. */
 const BYTES_PER_SECOND = 1024;

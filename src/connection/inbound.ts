@@ -1,23 +1,97 @@
+import type { Observable, Subscription } from 'rxjs';
 import { log } from '../logger.js';
-import type { Sink, Sinks } from '../operators/route.js';
-import type { FrameObserver } from '../session/base/frame-observer.js';
-import type { Share } from '../session/base/share.js';
-import type { LiveStreamHost, StreamOwner } from '../session/streams/live-stream-host.js';
-import { RefusalPace } from '../session/streams/refusal-pace.js';
-import type { LiveStream } from '../stream/stream-core.js';
+import { assembleInto } from '../operators/assemble.js';
+import { decode } from '../operators/decode.js';
+import { route } from '../operators/demultiplex.js';
+import type { Sink, Sinks } from '../operators/demultiplex.js';
+import { mapPresent } from '../rx/pipeline.js';
+import type { PipelineHost } from '../rx/pipeline.js';
+import type { LiveStream, LiveStreamHost, StreamOwner } from '../stream/stream-core.js';
 import type { Transport } from '../transport/transport.js';
-import { CloseCode } from '../wire/close-reason.js';
-import type { Message } from '../wire/codec.js';
-import { ResetCode } from '../wire/codes.js';
-import { ConnectionFault } from '../wire/fault.js';
-import type { StreamFault } from '../wire/fault.js';
-import { FRAME_TYPES, typeName } from '../wire/frame-types.js';
-import type { ConnectionFrame, FrameOf, FrameType, StreamFrame } from '../wire/frame-types.js';
-import { ABSENT } from '../wire/frame.js';
-import type { CompleteFrame } from '../wire/frame.js';
+import { TokenBucket, patientTimer } from '../util/time.js';
+import type { Codec, Message } from '../wire/codec.js';
+import { CloseCode, ResetCode } from '../wire/codes.js';
+import { ConnectionFault } from '../wire/errors.js';
+import type { StreamFault } from '../wire/errors.js';
+import { ABSENT, FRAME_TYPES, typeName } from '../wire/frame.js';
+import type { CompleteFrame, ConnectionFrame, FrameOf, FrameType, StreamFrame } from '../wire/frame.js';
 import { encodedLength } from '../wire/length.js';
 import type { Limits } from '../wire/limits.js';
+import type { Reassembly } from '../wire/reassembly.js';
+import type { ReadBackpressure } from './budget.js';
+import type { FrameObserver, Share } from './connection.js';
 import type { ControlReplies } from './replies.js';
+
+/** The parts of a session that its inbound pipeline uses. */
+export interface InboundHost {
+  readonly transport: Pick<Transport, 'messages$'>;
+  readonly codec: Codec;
+  readonly limits: Limits;
+  readonly admission: Admission;
+  readonly reassembly: Reassembly;
+  /** Returns a reason that blames the remote, with the note of the limits appended. */
+  noted(reason: string): string;
+  /** Ends the connection because of `error`. */
+  fail(error: unknown): void;
+  /** The socket has ended. */
+  ended(): void;
+}
+
+/** Turns messages of the remote into frames of streams. */
+export class Inbound implements PipelineHost {
+  constructor(private readonly host: InboundHost) {}
+
+  make(): Observable<unknown> {
+    const { transport, codec, limits, admission, reassembly } = this.host;
+    return transport.messages$.pipe(
+      mapPresent(admission.message),
+      decode(codec, limits),
+      mapPresent(admission.frame),
+      assembleInto(reassembly),
+      route(admission),
+    );
+  }
+
+  /** A message of the remote ends the connection. */
+  failed(error: unknown): void {
+    if (error instanceof ConnectionFault) error.message = this.host.noted(error.message);
+    this.host.fail(error);
+  }
+
+  completed(): void {
+    this.host.ended();
+  }
+}
+
+/** Refused opens before reading rests. The burst covers the opens of honest callers that do not know yet that the server is full. */
+export const REFUSED_OPENS = { burst: 4_000, perSecond: 5_000 };
+/** Length of a rest, in ms. One read may bring some 2 000 opens, so a rest bounds them to 8 000 per second. */
+export const REST_MS = 250;
+
+/** Slows a remote after too many refused opens: stops reading its socket for a while. The remote breaks no rule, so its connection stays. */
+export class RefusalPace {
+  readonly #bucket = new TokenBucket(REFUSED_OPENS);
+  #rest: Subscription | null = null;
+
+  constructor(private readonly reading: Pick<ReadBackpressure, 'lag' | 'caughtUp'>) {}
+
+  /** This side has refused an open. */
+  count(): void {
+    if (this.#bucket.take() || this.#rest !== null) return;
+    this.#rest = patientTimer(REST_MS, () => {
+      this.stop();
+    });
+    // Reading rests as for a stream that lags.
+    this.reading.lag(this);
+  }
+
+  /** Ends the rest and resumes reading. */
+  stop(): void {
+    this.#rest?.unsubscribe();
+    this.#rest = null;
+    this.reading.caughtUp(this);
+  }
+}
 
 /** The parts of a session that its admission uses. */
 export interface AdmissionHost extends LiveStreamHost {
@@ -238,4 +312,73 @@ function withoutStream(frame: ConnectionFrame): ConnectionFrame {
 function ignored(frame: never): null {
   log('debug', `ignored a ${typeName((frame as CompleteFrame).type)}`);
   return null;
+}
+
+/** So many received bytes earn the remote one more ping: a fast sender may probe its own bulk. */
+export const BYTES_PER_PING = 256 * 1024;
+
+/** Names of the limits that are rates. */
+type RateName = 'resets' | 'provokedResets' | 'junk' | 'pings';
+
+/** Counts acts that a remote may do now and then, but not without end. Throws a ConnectionFault for an act over its limit. */
+export class FloodGuard {
+  /** A bucket that does not exist yet is full. */
+  readonly #buckets: Partial<Record<RateName, TokenBucket>> = {};
+  #receivedBytes = 0;
+  /** Received bytes that have earned their pings. */
+  #paidBytes = 0;
+
+  constructor(private readonly limits: Limits) {}
+
+  /** Why this side refuses new streams for now, or `null`. The reason is too many resets of streams whose handler had not settled. */
+  get refusal(): string | null {
+    return this.#bucket('resets').empty ? this.#tooMuch('resets', 'resets of running handlers') : null;
+  }
+
+  /** All bytes received on the connection. */
+  get receivedBytes(): number {
+    return this.#receivedBytes;
+  }
+
+  received(bytes: number): void {
+    this.#receivedBytes += bytes;
+    if (this.#receivedBytes - this.#paidBytes < BYTES_PER_PING) return;
+    const pings = Math.floor((this.#receivedBytes - this.#paidBytes) / BYTES_PER_PING);
+    this.#buckets.pings?.earn(pings);
+    this.#paidBytes += pings * BYTES_PER_PING;
+  }
+
+  countPing(): void {
+    this.#spend('pings', 'pings');
+  }
+
+  /** The remote has reset a stream whose handler is still at work. */
+  countEarlyReset(): void {
+    // A remote over this limit commits no fault: `refusal` then refuses its new opens.
+    this.#bucket('resets').take();
+  }
+
+  /** The remote made this side send a reset. */
+  countProvokedReset(code: ResetCode): void {
+    if (code === ResetCode.PROTOCOL_ERROR || code === ResetCode.STREAM_CLOSED) this.#spend('provokedResets', 'provoked resets');
+  }
+
+  /** The remote has sent a frame that makes no sense and does no harm. */
+  countJunk(what: string): void {
+    log('debug', `ignored ${what}`);
+    this.#spend('junk', 'frames that make no sense');
+  }
+
+  #spend(name: RateName, what: string): void {
+    if (!this.#bucket(name).take()) throw ConnectionFault.tooMuch(this.#tooMuch(name, what));
+  }
+
+  #tooMuch(name: RateName, what: string): string {
+    const { burst, perSecond } = this.limits[name];
+    return `more than ${burst} at once and ${perSecond} per second ${what} (${name})`;
+  }
+
+  #bucket(name: RateName): TokenBucket {
+    return (this.#buckets[name] ??= new TokenBucket(this.limits[name]));
+  }
 }

@@ -1,8 +1,7 @@
-import { BYTES_PER_PING } from '../session/base/flood-guard.js';
-import { TokenBucket } from '../session/base/token-bucket.js';
 import type { Transport } from '../transport/transport.js';
-import { steadyNow } from '../util/time.js';
-import { Fifo } from '../wire/fifo.js';
+import { Fifo } from '../util/collections.js';
+import { TokenBucket, steadyNow } from '../util/time.js';
+import { BYTES_PER_PING } from './inbound.js';
 
 /** The slowest line that a session waits for, in bytes per ms: a line of 8 kB/s less the cost of TCP, TLS and a busy machine. */
 export const SLOWEST_BYTES_PER_MS = 6;

@@ -1,18 +1,215 @@
-import { noop } from 'rxjs';
-import type { Subscription } from 'rxjs';
-import { STEADY_CLOCK } from '../session/base/clock.js';
-import type { Clock } from '../session/base/clock.js';
-import { restTimer } from '../session/base/patient-timer.js';
-import { SOCKET_FULL_BYTES } from '../session/send/pace.js';
-import { KeepaliveTimer } from '../session/watch/keepalive.js';
-import type { KeepaliveHost, KeepaliveTimes } from '../session/watch/keepalive.js';
-import type { WatchHost } from '../session/watch/watch-host.js';
-import { WriteProgress } from '../session/watch/write-progress.js';
+import { Subscription, noop } from 'rxjs';
+import type { Transport } from '../transport/transport.js';
+import { atLeast, readOptions } from '../util/check.js';
+import type { Options } from '../util/check.js';
 import { LazyMap } from '../util/collections.js';
-import { steadyNow } from '../util/time.js';
+import { STEADY_CLOCK, restTimer, steadyNow } from '../util/time.js';
+import type { Clock } from '../util/time.js';
 import type { Message } from '../wire/codec.js';
-import type { SplitMessage } from '../wire/split-message.js';
+import type { ResetCode } from '../wire/codes.js';
+import type { Limits } from '../wire/limits.js';
+import type { Reassembly } from '../wire/reassembly.js';
+import type { SplitMessage } from '../wire/shared.js';
+import type { ReadBackpressure } from './budget.js';
 import { FragmentWatch } from './fragment-watch.js';
+import { SOCKET_FULL_BYTES } from './outbound.js';
+import type { Scheduler } from './outbound.js';
+import type { Transit } from './transit.js';
+
+/** When a connection is probed and when it is given up, in ms. */
+export interface Keepalive {
+  /** Silence before a ping is sent, in ms. At least 1. Default 20 000. */
+  readonly idleMs?: number | undefined;
+  /** Silence after that ping before the connection is terminated, in ms. At least 1. Default 10 000. */
+  readonly timeoutMs?: number | undefined;
+}
+
+/** {@link Keepalive} with every time set. */
+export interface KeepaliveTimes {
+  readonly idleMs: number;
+  readonly timeoutMs: number;
+}
+
+/** Declares the times of {@link Keepalive}. */
+export const KEEPALIVE: Options<Keepalive, KeepaliveTimes> = {
+  idleMs: [atLeast(1), 20_000],
+  timeoutMs: [atLeast(1), 10_000],
+};
+
+/** The defaults of {@link Keepalive}. */
+export const DEFAULT_KEEPALIVE: KeepaliveTimes = readOptions(KEEPALIVE, {});
+
+/** The parts of a connection that its keepalive reads and calls. */
+export interface KeepaliveHost {
+  /** A clock that stands still while this side does not read. */
+  readonly clock: Clock;
+  /** When the last sign of life came: a received frame, or a full socket that took bytes it had held back. */
+  lastSignOfLifeAt(): number;
+  /** When the slowest line that a session waits for would bring the next answer. */
+  answerDueAt(): number;
+  /** Sends a ping. */
+  probe(): void;
+  /** Terminates the connection. */
+  terminate(): void;
+}
+
+/**
+ * Probes a connection after `idleMs` of silence and terminates the connection `timeoutMs` later. Any sign of life in between is an answer.
+ * At most one probe and one timer exist at a time.
+ */
+export class KeepaliveTimer {
+  #watching = false;
+  #timer = Subscription.EMPTY;
+  /** When the last probe was sent; `null` once its answer was noticed. */
+  #probedAt: number | null = null;
+
+  constructor(
+    private readonly times: KeepaliveTimes,
+    private readonly host: KeepaliveHost,
+  ) {}
+
+  start(): void {
+    this.#watching = true;
+    this.#awaitSilence();
+  }
+
+  stop(): void {
+    this.#watching = false;
+    this.#timer.unsubscribe();
+  }
+
+  /** Asks for a sign of life at once: the page woke up, or the network came back. */
+  probeNow(): void {
+    const isProbing = this.#probedAt !== null && this.host.lastSignOfLifeAt() < this.#probedAt;
+    if (this.#watching && !isProbing) this.#probe();
+  }
+
+  #awaitSilence(): void {
+    this.#probedAt = null;
+    const silence = this.host.clock.now() - this.host.lastSignOfLifeAt();
+    if (silence >= this.times.idleMs) this.#probe();
+    else
+      this.#arm(this.times.idleMs - silence, this.times.idleMs, () => {
+        this.#awaitSilence();
+      });
+  }
+
+  #probe(): void {
+    const probedAt = (this.#probedAt = this.host.clock.now());
+    this.host.probe();
+    this.#awaitLife(probedAt, this.times.timeoutMs);
+  }
+
+  #awaitLife(probedAt: number, ms: number): void {
+    const { idleMs, timeoutMs } = this.times;
+    // Idle time counts from the moment of the answer, so look for an answer before the time is up.
+    this.#arm(Math.min(ms, idleMs), timeoutMs, (onTime) => {
+      const remainingMs = Math.max(probedAt, this.host.answerDueAt()) + timeoutMs - this.host.clock.now();
+      if (this.host.lastSignOfLifeAt() >= probedAt) this.#awaitSilence();
+      else if (!onTime) this.#probe();
+      else if (remainingMs > 0) this.#awaitLife(probedAt, remainingMs);
+      else this.host.terminate();
+    });
+  }
+
+  #arm(remainingMs: number, period: number, next: (onTime: boolean) => void): void {
+    this.#timer.unsubscribe();
+    // A probe may have ended the connection.
+    if (this.#watching) this.#timer = restTimer(this.host.clock, remainingMs, period, next);
+  }
+}
+
+/** Bytes that merely pass through a socket: so many at most, for so many ms at most. More bytes or more time mean a full socket. */
+const PASSING_BYTES = 16 * 1024;
+const PASSING_MS = 100;
+
+/**
+ * Dates when the socket last took bytes of this side. No platform has an event for that, so each sample compares the bytes that the socket
+ * holds with the sample before. A name that ends in `ReadTime` is a time on the clock that stands still while reading is paused.
+ */
+export class WriteProgress {
+  /** Bytes sent to the socket, and bytes that the socket held, at the last sample. */
+  #sentBytes: number;
+  #heldBytes = 0;
+  /** Bytes of probes. A socket that takes them proves nothing. */
+  #probeBytes = 0;
+  #sentAt = 0;
+  #sentAtReadTime = 0;
+  #tookAt = 0;
+  #tookAtReadTime = 0;
+  /** Whether the last sample saw the socket hold bytes back. The kernel is then full, and only the remote makes room. */
+  #heldBack = false;
+  #lookedAtReadTime = 0;
+  #drainedAtReadTime = 0;
+
+  constructor(
+    private readonly transport: Transport,
+    private readonly reading: ReadBackpressure,
+  ) {
+    this.#sentBytes = transport.sentBytes;
+  }
+
+  /** The socket is open. It counts as having taken everything so far. */
+  begin(): void {
+    this.#sentAt = this.#tookAt = steadyNow();
+    this.#sentAtReadTime = this.#tookAtReadTime = this.#lookedAtReadTime = this.#drainedAtReadTime = this.reading.at(this.#sentAt);
+  }
+
+  /** The socket has accepted a message. */
+  sent(now: number): void {
+    this.#sentAt = now;
+    this.#sentAtReadTime = this.reading.at(this.#sentAt);
+  }
+
+  /** Sends a probe, such as the ping of the keepalive. A socket that takes a probe proves nothing about the remote. */
+  sendProbe(send: () => void): void {
+    this.#look();
+    send();
+    // A socket that holds the probe counts its header too.
+    this.#probeBytes = Math.max(this.transport.sentBytes - this.#sentBytes, this.transport.bufferedAmount - this.#heldBytes);
+  }
+
+  /** Samples the socket. Returns when the socket last took bytes, as far as samples show. */
+  tookAt(): number {
+    this.#look();
+    return this.#tookAt;
+  }
+
+  /** Samples the socket. Returns {@link tookAt} on the clock that stands still while reading is paused. */
+  tookAtReadTime(): number {
+    this.#look();
+    return this.#tookAtReadTime;
+  }
+
+  /**
+   * Samples the socket. Returns when the remote has provably taken bytes, on the same clock. Only a socket that held bytes back proves
+   * anything about the remote: the kernel below has room for megabytes.
+   */
+  drainedAtReadTime(): number {
+    this.#look();
+    return this.#drainedAtReadTime;
+  }
+
+  // Each sample starts afresh. Bytes that the socket adds to messages then hide only the movement between two samples.
+  #look(): void {
+    const { bufferedAmount, sentBytes } = this.transport;
+    const taken = sentBytes - this.#sentBytes + this.#heldBytes - bufferedAmount;
+    const isEmpty = bufferedAmount === 0;
+    const now = steadyNow();
+    const readTime = this.reading.at(now);
+    if (taken > this.#probeBytes) {
+      this.#tookAt = isEmpty ? this.#sentAt : now;
+      this.#tookAtReadTime = isEmpty ? this.#sentAtReadTime : readTime;
+      // An empty socket drained at some time since the last sample. Take the earliest, so that liveness is never overstated.
+      if (this.#heldBack) this.#drainedAtReadTime = isEmpty ? this.#lookedAtReadTime : readTime;
+    }
+    if (taken > 0) this.#probeBytes = isEmpty ? 0 : Math.max(0, this.#probeBytes - taken);
+    this.#heldBack = bufferedAmount > PASSING_BYTES || (!isEmpty && now - this.#sentAt > PASSING_MS);
+    this.#lookedAtReadTime = readTime;
+    this.#sentBytes = sentBytes;
+    this.#heldBytes = bufferedAmount;
+  }
+}
 
 /** A closing socket is terminated after so many ms without movement. */
 export const CLOSING_MS = 2_000;
@@ -194,4 +391,27 @@ export class Watchdog implements KeepaliveHost {
     };
     look();
   }
+}
+
+/** The parts of a session that its watches use. */
+export interface WatchHost {
+  readonly transport: Transport;
+  readonly limits: Limits;
+  readonly reading: ReadBackpressure;
+  readonly reassembly: Reassembly;
+  /** How long the remote's bulk has been slowed so far. */
+  readonly hold: { readonly heldMs: number };
+  readonly transit: Transit;
+  readonly scheduler: Pick<Scheduler, 'backlog' | 'bulk'>;
+  readonly control: {
+    /** Sends the ping of the keepalive. */
+    probe(): void;
+  };
+  readonly closing: {
+    readonly awaitsArrival: boolean;
+    arrivalMissed(): boolean;
+  };
+  readonly streams: {
+    get(id: number): { reset(by: 'library', code: ResetCode, reason: string): void } | undefined;
+  };
 }

@@ -1,32 +1,122 @@
-import { isObservable } from 'rxjs';
-import type { Observable, ObservableInput, OperatorFunction } from 'rxjs';
-import { warnOfRefusal } from '../peer/base/log-refusal.js';
+import { EMPTY, Observable, filter, from, ignoreElements, isObservable, mergeMap, of, take, tap } from 'rxjs';
+import type { ObservableInput, OperatorFunction } from 'rxjs';
+import { warnOfRefusal } from '../peer/log.js';
 import { respond } from '../peer/operators/respond.js';
 import type { PeerContext } from '../peer/options.js';
-import { checkOverflow } from '../peer/stream/overflow.js';
-import type { Overflow } from '../peer/stream/overflow.js';
-import type { FeedOptions } from '../stream/feed.js';
+import type { Peer } from '../peer/peer.js';
+import { stopUpload } from '../stream/end.js';
+import { checkOverflow } from '../stream/feed.js';
+import type { FeedOptions, Overflow } from '../stream/feed.js';
+import { observableFrom } from '../stream/input.js';
 import type { SharedPayload } from '../stream/shared-payload.js';
 import { Stream } from '../stream/stream.js';
-import { readObject } from '../util/check.js';
+import { checkFunction, checkObject, describeReceived, isBlob, isPromise, readObject } from '../util/check.js';
 import type { Options } from '../util/check.js';
-import { checkFunction, checkObject } from '../wire/check.js';
 import { ResetCode } from '../wire/codes.js';
-import { isPromise } from '../wire/cross-realm.js';
-import { describeReceived } from '../wire/describe-received.js';
-import { RemoteError } from '../wire/stream-errors.js';
+import { RemoteError } from '../wire/errors.js';
 import { AnsweredCall } from './call.js';
 import type { Call } from './call.js';
-import { checkProcedure } from './check-procedure.js';
-import { checkEntry, isProcedure } from './contract.js';
+import { TIMEOUT_HEADER, checkEntry, checkProcedure, isCall, isProcedure, leaveUnknown } from './contract.js';
 import type { Contract, NamesOf } from './contract.js';
-import { TIMEOUT_HEADER, isCall } from './convention.js';
-import { Next, Outcome, checkItems } from './outcome.js';
-import type { MaybeLater } from './outcome.js';
 import type { ChannelProcedure, Procedure, Received, RequestProcedure, Sent, StreamProcedure, UploadProcedure } from './procedure.js';
-import { leaveUnknown } from './unknown-name.js';
 import { checkBy } from './validate.js';
 import type { Check } from './validate.js';
+
+type Input = ObservableInput<unknown> | Blob;
+
+/** The result of an answer: one reply, or the items. */
+export class Outcome {
+  constructor(
+    private readonly returned: unknown,
+    private readonly isReply: boolean,
+  ) {}
+
+  /** The values as an Observable, without the `undefined` of a reply without a value. */
+  get values$(): Observable<unknown> {
+    return (this.isReply ? replyOf(this.returned) : itemsOf(this.#input())).pipe(filter((value) => value !== undefined));
+  }
+
+  /** Sends the values; the result is for `respond`. A reply leaves with the end, in one frame. */
+  sendTo(stream: Stream): Input | Promise<void> | undefined {
+    const { returned } = this;
+    if (!this.isReply) return this.#input();
+    const reply = (value: unknown): void => {
+      if (stream.cause === null) void stream.reply(value);
+    };
+    if (isPromise(returned))
+      return returned.then((value) => {
+        reply(checkOne(value));
+      });
+    if (isObservable(returned)) return returned.pipe(take(1), tap(reply), ignoreElements());
+    reply(returned);
+    stopUpload(Stream.streamCore(stream));
+    return undefined;
+  }
+
+  /** Sends the values to a stream that an answer has taken. */
+  sendLaterTo(stream: Stream): Promise<void> {
+    return stream.sendAll(this.isReply ? this.values$ : this.#input());
+  }
+
+  #input(): Input {
+    const { returned } = this;
+    if (isPromise(returned)) return returned.then(checkOne);
+    return returned === undefined ? EMPTY : (returned as Input);
+  }
+}
+
+/**
+ * Returns what the answer of a stream or a channel has returned.
+ *
+ * @throws TypeError for one value in the place of items. rxjs throws one too, which names no procedure
+ */
+export function checkItems(name: string, returned: unknown): unknown {
+  if (returned === undefined || isObservable(returned) || isBlob(returned)) return returned;
+  try {
+    from(returned as ObservableInput<unknown>);
+    return returned;
+  } catch {
+    throw new TypeError(`the answer to '${name}': expected items, such as an Observable or an iterable, got ${describeReceived(returned)}`);
+  }
+}
+
+/** A promise of many values would be sent as one value. */
+function checkOne(value: unknown): unknown {
+  const isMany = typeof value === 'object' && value !== null && (isObservable(value) || Symbol.asyncIterator in value);
+  if (isMany) throw new TypeError('an answer: expected a promise of a value, got a promise of many: return from(work).pipe(mergeMap(…))');
+  return value;
+}
+
+function replyOf(returned: unknown): Observable<unknown> {
+  if (isPromise(returned)) return from(returned.then(checkOne));
+  return isObservable(returned) ? returned.pipe(take(1)) : of(returned);
+}
+
+function itemsOf(input: Input): Observable<unknown> {
+  return isBlob(input) ? from(input.stream()) : observableFrom(input);
+}
+
+/** An outcome, or a promise of it where a schema needs time. */
+export type MaybeLater = Outcome | Promise<Outcome>;
+
+/** Runs an answer for each subscription. */
+export class Next extends Observable<unknown> {
+  readonly #run: () => MaybeLater;
+
+  constructor(run: () => MaybeLater) {
+    super((subscriber) => {
+      const outcome = run();
+      const values$ = isPromise(outcome) ? from(outcome).pipe(mergeMap((later) => later.values$)) : outcome.values$;
+      return values$.subscribe(subscriber);
+    });
+    this.#run = run;
+  }
+
+  /** The result of a function around an answer. Where it changed nothing, the answer itself runs, so that iterables are pulled. */
+  static outcomeOf(answered: Observable<unknown>, isReply: boolean): MaybeLater {
+    return #run in answered ? answered.#run() : new Outcome(answered, isReply);
+  }
+}
 
 /** One reply: the value itself, a promise of it, or an Observable, of which the first value counts. */
 export type Reply<R> = R | PromiseLike<R> | Observable<R>;
@@ -189,4 +279,58 @@ function checkAround(name: string, returned: unknown): Observable<unknown> {
 function limit(stream: Stream): void {
   const timeoutMs = stream.headers[TIMEOUT_HEADER];
   if (typeof timeoutMs === 'number' && timeoutMs > 0) Stream.streamCore(stream).limit(timeoutMs);
+}
+
+/** The `verify` of a server, whatever it reads of the request. */
+export type Verify = (request: never) => unknown;
+
+/** A verdict of `verify` that refuses, or accepts without a context. */
+type WithoutContext = boolean | number | { readonly status: number; readonly reason: string; readonly headers: readonly unknown[] };
+
+/** The context of the peers that a `verify` accepts: its result, awaited, where it does not refuse. Without `verify` the PeerContext. */
+export type ContextOf<V extends Verify> =
+  unknown extends ReturnType<V> ? PeerContext : ContextIn<Exclude<Awaited<ReturnType<V>>, WithoutContext>>;
+
+type ContextIn<X> = [X] extends [never] ? PeerContext : X;
+
+/** Options that make a server answer a contract. They have `verify` where `answering` got one. */
+export type Answering<V extends Verify> = {
+  /** Answers the streams of a peer. */
+  readonly onPeer: (peer: Peer) => void;
+} & (Verify extends V
+  ? unknown
+  : {
+      /** The `verify` that `answering` got. */
+      readonly verify: V;
+    });
+
+/** {@link AnswerOptions}, and the source of the context's type. */
+export interface AnsweringOptions<V extends Verify, Name extends string> extends AnswerOptions<ContextOf<V>, Name> {
+  /** The server's `verify`. Annotate its parameter, so that TypeScript knows the context before it reads the answers. */
+  readonly verify?: V | undefined;
+}
+
+/**
+ * Makes options that have a server answer a contract: spread them into the options of `serve`, `handleUpgrade` or `accept`. The server
+ * imports no code of contracts by itself.
+ *
+ * @returns `onPeer`, and `verify` where the options have it. A server with an `onPeer` of its own calls this one in it
+ * @throws TypeError as {@link answer} does
+ *
+ * @example
+ * ```ts
+ * const verify = ({ headers }: IncomingMessage) => userOf(headers.cookie) ?? 401;
+ * serve({ port: 8080, ...answering(api, { me: (_, { context }) => context.name }, { verify }) });
+ * ```
+ */
+export function answering<C extends Contract, V extends Verify = Verify>(
+  api: C,
+  answers: Answers<C, ContextOf<V>>,
+  { verify, ...options }: AnsweringOptions<V, NamesOf<C>> = {},
+): Answering<V> {
+  const answered = answer<C, ContextOf<V>>(api, answers, options);
+  const onPeer = (peer: Peer): void => {
+    peer.streams$.pipe(answered).subscribe();
+  };
+  return (verify === undefined ? { onPeer } : { onPeer, verify }) as Answering<V>;
 }

@@ -1,10 +1,10 @@
 import { Observable } from 'rxjs';
 import type { PeerContext } from '../peer/options.js';
 import type { Stream } from '../stream/stream.js';
+import { isPromise } from '../util/check.js';
 import { ResetCode } from '../wire/codes.js';
-import { isPromise } from '../wire/cross-realm.js';
+import { RemoteError } from '../wire/errors.js';
 import type { Metadata } from '../wire/frame.js';
-import { RemoteError } from '../wire/stream-errors.js';
 import type { Kind, Procedure } from './procedure.js';
 import { checkBy, checkEach } from './validate.js';
 import type { Check } from './validate.js';

@@ -1,16 +1,14 @@
 import { lastValueFrom } from 'rxjs';
 import type { Observable } from 'rxjs';
-import { OPEN_NAMES } from '../peer/calls/call-options.js';
-import type { InputOptions, OpenOptions } from '../peer/calls/call-options.js';
-import { checkPeer } from '../peer/check-peer.js';
+import { OPEN_NAMES } from '../peer/calls.js';
+import type { InputOptions, OpenOptions } from '../peer/calls.js';
 import type { Peer } from '../peer/peer.js';
+import { checkPeer } from '../peer/peers.js';
 import type { Input } from '../stream/input.js';
-import { checkOptions } from '../util/check.js';
-import { checkObject } from '../wire/check.js';
+import { checkObject, checkOptions } from '../util/check.js';
 import type { MetadataInput } from '../wire/frame.js';
-import { checkEntry, isProcedure } from './contract.js';
+import { TIMEOUT_HEADER, checkEntry, isProcedure, opening } from './contract.js';
 import type { Contract } from './contract.js';
-import { TIMEOUT_HEADER, opening } from './convention.js';
 import type { ChannelProcedure, Procedure, Received, RequestProcedure, Sent, StreamProcedure, UploadProcedure } from './procedure.js';
 import { checkBy, checkEach } from './validate.js';
 

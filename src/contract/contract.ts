@@ -1,5 +1,9 @@
-import { checkObject } from '../wire/check.js';
-import type { Procedure } from './procedure.js';
+import { whenUntaken } from '../peer/answers.js';
+import type { Stream } from '../stream/stream.js';
+import { checkObject, oneLine, optionError, refuseUnknown } from '../util/check.js';
+import type { RemoteError } from '../wire/errors.js';
+import { failure } from './failure.js';
+import type { Kind, Procedure } from './procedure.js';
 
 /** Procedures by their names. A namespace is a contract within a contract: `chat: { send }` is called `chat.send`. */
 export interface Contract {
@@ -57,4 +61,95 @@ export function isContract(value: object): value is Contract {
 /** The names of all procedures, such as `chat.lines`. */
 export function namesIn(api: Contract, prefix = ''): string[] {
   return Object.entries(api).flatMap(([name, entry]) => (isProcedure(entry) ? [prefix + name] : namesIn(entry, `${prefix}${name}.`)));
+}
+
+/** Names what each kind of procedure is declared with. */
+const NAMES: Readonly<Record<Kind, object>> = {
+  request: { payload: true, reply: true, errors: true },
+  stream: { payload: true, item: true, errors: true },
+  upload: { payload: true, input: true, reply: true, errors: true },
+  channel: { payload: true, input: true, item: true, errors: true },
+};
+
+/** The members of a procedure beside its schemas. */
+const OWN_KEYS: ReadonlySet<string> = new Set(['kind', 'output']);
+
+/** @throws TypeError for a misspelt schema, whose values would pass unchecked, and for a value that is no schema */
+export function checkProcedure(name: string, procedure: Procedure): void {
+  const { kind } = procedure;
+  const given = Object.entries(procedure).filter(([key, value]) => !OWN_KEYS.has(key) && value !== undefined);
+  refuseUnknown(`${kind} '${name}'`, Object.fromEntries(given), NAMES[kind]);
+  for (const [what, schema] of given)
+    if (what !== 'errors' && !('~standard' in Object(schema))) throw optionError(`the ${what} of '${name}'`, 'a schema', schema);
+}
+
+/** The header of an open that says how long its caller waits, in ms. */
+export const TIMEOUT_HEADER = 'timeoutMs';
+
+/** A contract opens a stream with the name of a procedure, and a value where there is one. */
+export type Opened = readonly [name: string, value?: unknown];
+
+/** The payload of an open. A name in the payload costs less than a name in a header. */
+export function opening(name: string, value: unknown): Opened {
+  return value === undefined ? [name] : [name, value];
+}
+
+/** Whether a contract opened a stream. */
+export function isCall(payload: unknown): payload is Opened {
+  return Array.isArray(payload) && typeof payload[0] === 'string' && payload.length <= 2;
+}
+
+/** A longer name is not compared: a remote chooses it. */
+const LONGEST_NAME = 64;
+/** How many near names an error lists. */
+const MOST_NEAR = 3;
+
+/** The names that differ from `name` by a third of its letters at most, the nearest first. */
+export function nearNames(name: string, names: readonly string[]): string[] {
+  if (name.length > LONGEST_NAME) return [];
+  const most = Math.max(1, Math.floor(name.length / 3));
+  return names
+    .filter((other) => Math.abs(other.length - name.length) <= most)
+    .map((other) => ({ other, distance: distanceOf(name, other) }))
+    .filter(({ distance }) => distance <= most)
+    .sort((a, b) => a.distance - b.distance)
+    .slice(0, MOST_NEAR)
+    .map(({ other }) => other);
+}
+
+/** Counts the letters to insert, delete, replace, or swap with their neighbour. */
+function distanceOf(a: string, b: string): number {
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: b.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= a.length; row++) {
+    const current = [row];
+    for (let column = 1; column <= b.length; column++) {
+      const replaced = cell(last, column - 1) + (a[row - 1] === b[column - 1] ? 0 : 1);
+      const isSwap = row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
+      const swapped = isSwap ? cell(beforeLast, column - 2) + 1 : Infinity;
+      current.push(Math.min(cell(last, column) + 1, cell(current, column - 1) + 1, replaced, swapped));
+    }
+    [beforeLast, last] = [last, current];
+  }
+  return cell(last, b.length);
+}
+
+function cell(row: readonly number[], column: number): number {
+  return row[column] ?? Infinity;
+}
+
+/** The names of the contracts that have seen a stream and do not know its name. */
+const knownNames = new WeakMap<Stream, readonly string[]>();
+
+/** Has a stream fail with `UNKNOWN` where no other contract and no handler of its peer takes it. */
+export function leaveUnknown(stream: Stream, name: string, names: Iterable<string>): void {
+  const known = [...(knownNames.get(stream) ?? []), ...names];
+  knownNames.set(stream, known);
+  whenUntaken(stream, () => unknownName(name, known));
+}
+
+function unknownName(name: string, known: readonly string[]): RemoteError {
+  const near = nearNames(name, known);
+  const hint = near.length === 0 ? '' : `; did you mean ${near.map((other) => `'${other}'`).join(' or ')}?`;
+  return failure('UNKNOWN', `no '${oneLine(name)}'${hint}`, near);
 }

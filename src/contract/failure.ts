@@ -1,7 +1,7 @@
 import { catchError } from 'rxjs';
 import type { ObservableInput, ObservedValueOf, OperatorFunction } from 'rxjs';
 import { declaredError } from '../stream/end.js';
-import { RemoteError } from '../wire/stream-errors.js';
+import { RemoteError } from '../wire/errors.js';
 import type { Procedure, Sent } from './procedure.js';
 
 /** One value that does not fit its schema, as the payload of `INVALID` has it. */

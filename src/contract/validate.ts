@@ -1,9 +1,9 @@
 import { concatMap, identity, of } from 'rxjs';
 import type { MonoTypeOperatorFunction } from 'rxjs';
-import { isPromise } from '../wire/cross-realm.js';
+import { isPromise } from '../util/check.js';
 import { failure } from './failure.js';
 import type { Issue } from './failure.js';
-import type { SchemaIssue, SchemaResult, StandardSchemaV1 } from './standard-schema.js';
+import type { SchemaIssue, SchemaResult, StandardSchemaV1 } from './procedure.js';
 
 /** Returns what a schema makes of `value`, as a promise where the schema needs time. Throws, or rejects with, the error `INVALID`. */
 export type Check = (value: unknown) => unknown;

@@ -1,5 +1,5 @@
 import type { Peer } from '../peer/peer.js';
-import { getOrMake } from '../wire/get-or-make.js';
+import { getOrMake } from '../util/collections.js';
 
 const hidden = new WeakMap<Peer, Set<number>>();
 

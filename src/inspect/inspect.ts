@@ -1,12 +1,12 @@
 import { Observable, Subscription, timer } from 'rxjs';
 import { frozen } from '../peer/hooks.js';
-import type { SeenFrame } from '../peer/base/sized-frames.js';
+import type { SeenFrame } from '../peer/events.js';
 import type { Peer } from '../peer/peer.js';
 import { peersOf } from '../peer/peers.js';
 import type { PeersSource } from '../peer/peers.js';
 import { steadyNow } from '../util/time.js';
-import { guard } from '../rx/guard.js';
-import { atLeast, checkFunction, checkNumber } from '../wire/check.js';
+import { guard } from '../rx/subscribers.js';
+import { atLeast, checkFunction, checkNumber } from '../util/check.js';
 import type { Frame } from '../wire/frame.js';
 import { checkOptions, readOptions } from '../util/check.js';
 import type { Options } from '../util/check.js';

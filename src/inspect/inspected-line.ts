@@ -1,6 +1,6 @@
 import { labelled } from '../stream/label.js';
 import type { Label } from '../stream/label.js';
-import type { SeenFrame } from '../peer/base/sized-frames.js';
+import type { SeenFrame } from '../peer/events.js';
 import { ABSENT } from '../wire/frame.js';
 import type { Frame } from '../wire/frame.js';
 import { toMapping } from '../wire/mapping.js';

@@ -1,6 +1,6 @@
-import { bytesOf } from '../codec/bytes-of.js';
-import { isBytes } from '../codec/refusal.js';
-import { isDate } from '../wire/cross-realm.js';
+import { bytesOf } from '../codec/plain-copy.js';
+import { isBytes } from '../codec/json-check.js';
+import { isDate } from '../util/check.js';
 import { fromBase64, toBase64 } from './base64.js';
 
 /**

@@ -1,6 +1,6 @@
 import type { FrameEvent } from '../peer/events.js';
 import type { Peer } from '../peer/peer.js';
-import { getOrMake } from '../wire/get-or-make.js';
+import { getOrMake } from '../util/collections.js';
 import { toMapping } from '../wire/mapping.js';
 import type { Line } from './recording.js';
 

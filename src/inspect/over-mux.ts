@@ -1,10 +1,10 @@
 import { map, Observable, Subscription } from 'rxjs';
 import { log } from '../logger.js';
 import type { StreamHandler } from '../peer/hooks.js';
-import { checkPeer } from '../peer/check-peer.js';
+import { checkPeer } from '../peer/peers.js';
 import type { Peer } from '../peer/peer.js';
 import type { Stream } from '../stream/stream.js';
-import { atLeast, checkFunction } from '../wire/check.js';
+import { atLeast, checkFunction } from '../util/check.js';
 import { checkOptions, readOptions } from '../util/check.js';
 import type { Options } from '../util/check.js';
 import { ResetCode } from '../wire/codes.js';

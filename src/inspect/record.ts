@@ -6,7 +6,7 @@ import type { PeersSource } from '../peer/peers.js';
 import type { FrameEvent } from '../peer/events.js';
 import type { Peer } from '../peer/peer.js';
 import { steadyNow } from '../util/time.js';
-import { checkBoolean, checkFunction, checkNumber, optionError } from '../wire/check.js';
+import { checkBoolean, checkFunction, checkNumber, optionError } from '../util/check.js';
 import type { Frame } from '../wire/frame.js';
 import { checkOptions, readOptions } from '../util/check.js';
 import type { Options } from '../util/check.js';

@@ -1,4 +1,4 @@
-import { optionError } from '../wire/check.js';
+import { optionError } from '../util/check.js';
 import { fromJson, Omitted, sizeOf, toJson } from './json-values.js';
 
 /** A line of a recording: a frame of a connection, and when it passed. A recording is a text with the JSON of one line in each row. */

@@ -1,4 +1,4 @@
-import { optionError } from '../wire/check.js';
+import { optionError } from '../util/check.js';
 import { hasContent } from './recording.js';
 import type { Line, RecordedFrame } from './recording.js';
 

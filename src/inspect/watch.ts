@@ -1,8 +1,8 @@
 import { Subscription } from 'rxjs';
 import type { Observable, TeardownLogic } from 'rxjs';
 import { defaultLabel } from '../stream/label.js';
-import { sizedFramesOf } from '../peer/base/sized-frames.js';
-import type { SeenFrame } from '../peer/base/sized-frames.js';
+import { sizedFramesOf } from '../peer/events.js';
+import type { SeenFrame } from '../peer/events.js';
 import { Peer } from '../peer/peer.js';
 import type { InspectedPeer } from './batch.js';
 import { hiddenStreamsOf } from './hidden-streams.js';

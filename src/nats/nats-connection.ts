@@ -1,6 +1,6 @@
 import type { jetstream } from '@nats-io/jetstream';
 import { firstValueFrom, from, map, merge, Subject } from 'rxjs';
-import { getOrMake } from '../wire/get-or-make.js';
+import { getOrMake } from '../util/collections.js';
 
 /** A connection of `@nats-io/transport-node`, or of another transport of that client. */
 export type NatsConnection = Parameters<typeof jetstream>[0];

@@ -1,6 +1,6 @@
 import { BrokerError } from '../topics/broker-error.js';
 import type { BrokerErrorCode } from '../topics/broker-error.js';
-import { errorText } from '../wire/error-text.js';
+import { errorText } from '../util/check.js';
 import type { NatsConnection } from './nats-connection.js';
 
 const STREAM_NOT_FOUND = 10_059;

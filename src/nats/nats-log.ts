@@ -1,6 +1,6 @@
 import { BrokerLog } from '../topics/broker-log.js';
 import type { Log } from '../topics/log.js';
-import { optionError } from '../wire/check.js';
+import { optionError } from '../util/check.js';
 import { checkOptions } from '../util/check.js';
 import { NatsBroker } from './nats-broker.js';
 import type { NatsConnection } from './nats-connection.js';

@@ -1,18 +1,15 @@
 import type { Agent, OutgoingHttpHeaders } from 'node:http';
 import type { ConnectionOptions } from 'node:tls';
-import { CONNECT_OPTIONS, connectOver } from '../peer/connect.js';
-import { shownAddress } from '../peer/dial/address.js';
-import { checkUrl } from '../peer/dial/check-url.js';
-import type { ConnectOptions } from '../peer/dial/connect-options.js';
-import type { ConnectUrl } from '../peer/dial/dial-plan.js';
+import { CONNECT_OPTIONS, checkUrl, connectOver, shownAddress } from '../peer/connect.js';
+import type { ConnectOptions } from '../peer/connect.js';
+import type { ConnectUrl } from '../peer/dial/dial.js';
 import { PEER_OPTIONS } from '../peer/options.js';
 import type { Peer } from '../peer/peer.js';
 import { dialWs, transportOf } from '../transport/ws/ws.js';
-import { checkOptions, readOptions } from '../util/check.js';
+import { checkObject, checkOptions, readOptions } from '../util/check.js';
 import type { Options } from '../util/check.js';
-import { checkObject } from '../wire/check.js';
 import { resolveLimits } from '../wire/limits.js';
-import { headerLines } from './header-lines.js';
+import { headerLines } from './upgrade.js';
 
 /** Options of `connect` of Node. If the option `socket` makes the socket, `headers`, `agent` and `tls` have no effect. */
 export interface NodeConnectOptions extends ConnectOptions {

@@ -4,9 +4,8 @@ import { createServer as createTlsServer } from 'node:https';
 import type { Server as HttpsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { TlsOptions } from 'node:tls';
-import { checkObject } from '../wire/check.js';
-import { PLAIN_TEXT } from './answer-http.js';
-import { RETRY_AFTER } from './upgrade-policy.js';
+import { checkObject } from '../util/check.js';
+import { PLAIN_TEXT, RETRY_AFTER } from './upgrade.js';
 
 /** The HTTP server whose upgrades become peers. */
 export interface HttpHost {

@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http';
+import { BlockList, isIP, isIPv4 } from 'node:net';
 import { types } from 'node:util';
-import { booleanOf } from '../peer/base/guard.js';
-import { optionError } from '../wire/check.js';
+import { booleanOf } from '../stream/promises.js';
+import { optionError } from '../util/check.js';
 
 /** Which web pages may connect: their origins, or a function that decides. */
 export type Origins = readonly (string | RegExp)[] | ((origin: string | undefined, request: IncomingMessage) => boolean);
@@ -68,4 +69,93 @@ function parse(origin: string): URL | null {
   } catch {
     return null;
   }
+}
+
+/**
+ * Which proxies may name the address of their client by `X-Forwarded-For`: how many stand before this server, their addresses and
+ * subnets (`10.0.0.0/8`, `::1`), or a function that decides about each address, 0 being the nearest.
+ */
+export type TrustProxy = number | readonly string[] | ((address: string, hop: number) => boolean);
+
+/** Decides whether the address at a hop belongs to a trusted proxy. */
+export type TrustsHop = (address: string, hop: number) => boolean;
+
+const WITH_PORT = /^(?:\[([^\]]+)\]|([\d.]+))(?::\d+)?$/;
+const MAPPED = /^::ffff:(?=[\d.]+$)/i;
+
+/**
+ * Reads the option `trustProxy`.
+ *
+ * @throws TypeError for anything but a count, a list of addresses and subnets, or a function
+ */
+export function readTrustProxy(name: string, given: TrustProxy): TrustsHop {
+  // A promise of `false` would trust every address, and a client may write the header itself.
+  if (typeof given === 'function') return (address, hop) => booleanOf(name, given(address, hop));
+  if (typeof given === 'number') {
+    if (!Number.isInteger(given) || given < 0)
+      throw optionError(name, 'an integer of at least 0, a list of addresses, or a function', given);
+    return (_address, hop) => hop < given;
+  }
+  if (!Array.isArray(given)) throw optionError(name, 'a count of proxies, a list of their addresses, or a function', given);
+  const list = listOf(name, given as readonly unknown[]);
+  return (address) => address !== '' && list.check(address, isIPv4(address) ? 'ipv4' : 'ipv6');
+}
+
+/** Trusts no proxy. */
+export function trustsNone(): boolean {
+  return false;
+}
+
+/**
+ * Finds the address that a request comes from: the nearest one that is no trusted proxy. `null` where there is none, as over a Unix
+ * socket.
+ */
+export function clientAddress({ socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>, trusts: TrustsHop): string | null {
+  const forwarded = [headers['x-forwarded-for'] ?? []].flat().join(',');
+  const chain = [socket.remoteAddress ?? '', ...forwarded.split(',').reverse()];
+  let client: string | null = null;
+  for (const [hop, text] of chain.entries()) {
+    const address = addressOf(text);
+    // A proxy below a Unix socket has no address.
+    if (address === null && hop > 0) break;
+    client = address;
+    if (!trusts(address ?? '', hop)) break;
+  }
+  return client;
+}
+
+/** The part of an address that one host has: an IPv6 host commonly has all of a /64. */
+export function hostOf(address: string): string {
+  if (isIPv4(address)) return address;
+  const [head = '', tail] = address.split('%', 1)[0]?.split('::') ?? [];
+  const groups = head === '' ? [] : head.split(':');
+  const rest = tail === undefined || tail === '' ? [] : tail.split(':');
+  const zeros = tail === undefined ? 0 : 8 - groups.length - rest.length;
+  const all = [...groups, ...Array.from({ length: Math.max(zeros, 0) }, () => '0'), ...rest];
+  return `${all
+    .slice(0, 4)
+    .map((group) => parseInt(group, 16).toString(16))
+    .join(':')}::/64`;
+}
+
+function addressOf(text: string): string | null {
+  const plain = text.trim();
+  const [, bracketed, dotted] = WITH_PORT.exec(plain) ?? [];
+  const address = (bracketed ?? dotted ?? plain).replace(MAPPED, '');
+  return isIP(address) === 0 ? null : address;
+}
+
+function listOf(name: string, entries: readonly unknown[]): BlockList {
+  const list = new BlockList();
+  for (const [index, entry] of entries.entries()) {
+    const [address = '', bits] = String(entry).split('/');
+    const family = isIPv4(address) ? 'ipv4' : 'ipv6';
+    try {
+      if (bits === undefined) list.addAddress(address, family);
+      else list.addSubnet(address, Number(bits), family);
+    } catch {
+      throw optionError(`${name}[${index}]`, "an address or a subnet, such as '10.0.0.0/8'", entry);
+    }
+  }
+  return list;
 }

@@ -1,35 +1,179 @@
-import type { IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { errorMonitor } from 'node:events';
+import type { EventEmitter } from 'node:events';
+import type { IncomingMessage, Server as HttpServer } from 'node:http';
+import type { Server as HttpsServer } from 'node:https';
+import type { AddressInfo, Server } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { Subject, defer, from, merge, mergeMap } from 'rxjs';
+import type { TlsOptions } from 'node:tls';
+import { Subject, Subscription, defer, from, merge, mergeMap, timer } from 'rxjs';
 import { log } from '../logger.js';
-import { asyncDispose } from '../peer/base/async-dispose.js';
-import { resolveClose } from '../peer/base/close-options.js';
-import type { CloseOptions } from '../peer/base/close-options.js';
-import { markHandled } from '../peer/base/guard.js';
+import { asyncDispose, resolveClose } from '../peer/options.js';
+import type { CloseOptions, ResolvedClose } from '../peer/options.js';
 import type { Peer } from '../peer/peer.js';
-import { completeGuarded } from '../rx/guard.js';
+import { notifyOrWarn } from '../peer/peers.js';
+import { completeGuarded } from '../rx/subscribers.js';
+import { markHandled, refuseThenable } from '../stream/promises.js';
+import { SharedPayload } from '../stream/shared-payload.js';
+import { asGiven, checkBoolean, checkFunction, checkObject, checkOptions, oneLine, optionError, readOptions } from '../util/check.js';
+import type { Options } from '../util/check.js';
 import { steadyNow } from '../util/time.js';
-import { checkObject } from '../wire/check.js';
-import { oneLine } from '../wire/quoted.js';
-import { resolveAccept } from './accept-options.js';
-import type { ResolvedUpgrade } from './accept-options.js';
-import { announcePeer, peerOver, policyOf } from './accept.js';
+import { announcePeer, peerOver, policyOf, resolveAccept } from './accept.js';
+import type { ResolvedUpgrade } from './accept.js';
 import { GivenServer, OwnServer } from './http-host.js';
 import type { HttpHost } from './http-host.js';
-import { LISTEN_OPTIONS, readListenOptions } from './listen-options.js';
-import type { ListenOptions } from './listen-options.js';
-import { listening } from './listening.js';
-import type { MuxServer, Refusal, ServeOptions, ServerNotifyOptions } from './mux-server.js';
-import { notifyAll } from './notify-all.js';
+import { NO_LOAD, nearLimits, sumOf } from './mux-server.js';
+import type { MuxServer, Refusal, ServeOptions, ServerNotifyOptions, ServerStats } from './mux-server.js';
 import { RefusalLog, pathOf } from './refusal.js';
-import { NO_LOAD, nearLimits, sumOf } from './server-stats.js';
-import type { ServerStats } from './server-stats.js';
-import { SpreadGoaways } from './spread-goaways.js';
-import { Totals } from './total-limits.js';
+import { Totals, totalsOf } from './totals.js';
 import { takeUpgrades } from './upgrade-hub.js';
-import type { UpgradePolicy } from './upgrade-policy.js';
 import { refuseUpgrade, upgrade } from './upgrade.js';
+import type { UpgradePolicy } from './upgrade.js';
+
+/** {@link ServeOptions} beyond the options of every upgrade, checked and with defaults. */
+export interface ListenOptions {
+  readonly path: string | undefined;
+  readonly port: number | undefined;
+  readonly host: string | undefined;
+  readonly tls: TlsOptions | undefined;
+  readonly listenWhileDraining: boolean;
+  readonly server: HttpServer | HttpsServer | undefined;
+  readonly totalLimits: Totals | undefined;
+}
+
+/** Declares {@link ServeOptions} beyond the options of every upgrade. */
+export const LISTEN_OPTIONS: Options<Omit<Partial<ListenOptions>, 'totalLimits'> & Pick<ServeOptions, 'totalLimits'>, ListenOptions> = {
+  path: [checkPath, undefined],
+  port: [asGiven, undefined],
+  host: [checkHost, undefined],
+  tls: [asGiven, undefined],
+  listenWhileDraining: [checkBoolean, false],
+  server: [checkServer, undefined],
+  totalLimits: [totalsOf, undefined],
+};
+
+/**
+ * Checks where a server listens, and fills in defaults.
+ *
+ * @throws TypeError naming the option
+ */
+export function readListenOptions(options: ServeOptions): ListenOptions {
+  const resolved = readOptions(LISTEN_OPTIONS, options);
+  const { port, server } = resolved;
+  if (server !== undefined) refuseBeside(options);
+  else if (!(Number.isInteger(port) && Number(port) >= 0 && Number(port) <= 65_535))
+    throw optionError('port', 'an integer from 0 to 65535, or a server', port);
+  return resolved;
+}
+
+/** @throws TypeError for an option that a given server decides, which would have no effect */
+function refuseBeside(options: object): void {
+  for (const name of ['port', 'host', 'tls', 'listenWhileDraining']) {
+    const value: unknown = Reflect.get(options, name);
+    if (value !== undefined) throw optionError(name, 'none beside server', value);
+  }
+}
+
+function checkServer<T extends Partial<HttpServer> | null>(name: string, server: T): T {
+  if (typeof server?.on === 'function' && typeof server.address === 'function') {
+    // The servers of node:http2. Only one that allows HTTP/1.1 has the time-outs of HTTP/1.1.
+    if (!('updateSettings' in server) || 'headersTimeout' in server) return server;
+    throw new TypeError(`${name}: expected a server of HTTP/1.1, which WebSockets upgrade: pass allowHTTP1 to createSecureServer`);
+  }
+  throw optionError(name, 'one of node:http or node:https', server);
+}
+
+/** Node would listen on all addresses for a number. */
+function checkHost(name: string, host: unknown): string {
+  if (typeof host === 'string') return host;
+  throw optionError(name, 'a text', host);
+}
+
+function checkPath(name: string, path: unknown): string {
+  if (typeof path !== 'string' || !path.startsWith('/')) throw optionError(name, "one that begins with '/'", path);
+  // No path of a request has one of these, so the server would answer nothing.
+  if (/[?#]/.test(path)) throw optionError(name, 'one without a query', path);
+  return path;
+}
+
+const DECISIVE = ['listening', 'close', errorMonitor] as const;
+
+/** Promises that are still pending. All callers share one, so that each server has one set of listeners. */
+const PENDING = new WeakMap<Server, Promise<AddressInfo | string>>();
+
+/** Resolves with the server's address once it listens, and rejects when it cannot. Then it removes its listeners from the server. */
+export function listening(server: Server): Promise<AddressInfo | string> {
+  const pending = PENDING.get(server) ?? decided(server);
+  // A server that listens already has decided, and may listen elsewhere later.
+  if (!server.listening) PENDING.set(server, pending);
+  return pending;
+}
+
+function decided(server: Server): Promise<AddressInfo | string> {
+  const events: EventEmitter = server;
+  return new Promise((resolve, reject) => {
+    // Some platforms call `listening` with an argument.
+    const decide = (error?: Error | null): void => {
+      for (const event of DECISIVE) events.off(event, decide);
+      PENDING.delete(server);
+      const address = server.address();
+      if (error != null) reject(error);
+      else if (address === null) reject(new Error('expected the server to listen, but it was closed before'));
+      else resolve(address);
+    };
+    if (server.listening) decide();
+    // Only monitor the error: on a server of the user's it must not count as handled.
+    else for (const event of DECISIVE) events.on(event, decide);
+  });
+}
+
+/** Notifies every chosen peer of one payload. Returns how many. */
+export function notifyAll(peers: Iterable<Peer>, payload: unknown, options: ServerNotifyOptions): number {
+  checkOptions(options, { to: true, headers: true });
+  const { to, headers } = options;
+  if (to !== undefined) checkFunction('to', to);
+  const shared = payload === undefined || payload instanceof SharedPayload ? payload : new SharedPayload(payload);
+  let notified = 0;
+  // A copy: an interceptor, or `to`, may close peers.
+  for (const peer of [...peers]) {
+    const { state } = peer.status;
+    const isChosen = (state === 'open' || state === 'connecting') && (to === undefined || chosen(to(peer)));
+    if (isChosen && notifyOrWarn(peer, shared, headers)) notified++;
+  }
+  return notified;
+}
+
+/** A promise of `false` would choose every peer. */
+function chosen(verdict: boolean): boolean {
+  refuseThenable("the option 'to'", verdict);
+  return verdict;
+}
+
+/** The longest time over which goaways are spread, in ms. */
+const LONGEST_SPREAD_MS = 5_000;
+
+/** Closes many peers one after the other, over the first half of their drain. So they do not all dial the next server at once. */
+export class SpreadGoaways {
+  /** The goaways that are not sent yet. */
+  #pending = new Subscription();
+
+  /** Closes each of `peers`. Replaces the goaways of an earlier call that are not sent yet. */
+  send(peers: ReadonlySet<Peer>, options: ResolvedClose): void {
+    const { drainMs } = options;
+    this.stop();
+    this.#pending = new Subscription();
+    const spread = Math.min(drainMs / 2, LONGEST_SPREAD_MS);
+    let nth = 0;
+    for (const peer of peers) {
+      const wait = (spread * nth++) / peers.size;
+      if (wait === 0) void peer.close(options);
+      else this.#pending.add(timer(wait).subscribe(() => void peer.close({ ...options, drainMs: drainMs - wait })));
+    }
+  }
+
+  stop(): void {
+    this.#pending.unsubscribe();
+  }
+}
 
 /**
  * Accepts peers on a port, or on an HTTP server of yours, whose other routes keep working.

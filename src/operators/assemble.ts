@@ -1,10 +1,10 @@
 import { Observable } from 'rxjs';
 import type { OperatorFunction } from 'rxjs';
-import { mapPresent } from '../rx/map-present.js';
-import type { Given } from '../wire/check.js';
+import { mapPresent } from '../rx/pipeline.js';
+import type { Given } from '../util/check.js';
 import { checkedCodec } from '../wire/codec.js';
 import type { Codec } from '../wire/codec.js';
-import type { StreamFault } from '../wire/fault.js';
+import type { StreamFault } from '../wire/errors.js';
 import { completeFrame } from '../wire/frame.js';
 import type { CompleteFrame, Frame } from '../wire/frame.js';
 import { resolveLimits } from '../wire/limits.js';

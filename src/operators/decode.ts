@@ -1,11 +1,10 @@
 import type { OperatorFunction } from 'rxjs';
-import { mapPresent } from '../rx/map-present.js';
-import { CloseCode } from '../wire/close-reason.js';
+import { mapPresent } from '../rx/pipeline.js';
+import { isError } from '../util/check.js';
 import { checkedCodec } from '../wire/codec.js';
 import type { Codec, Message } from '../wire/codec.js';
-import { ResetCode } from '../wire/codes.js';
-import { isError } from '../wire/cross-realm.js';
-import { ConnectionFault } from '../wire/fault.js';
+import { CloseCode, ResetCode } from '../wire/codes.js';
+import { ConnectionFault } from '../wire/errors.js';
 import { completeFrame } from '../wire/frame.js';
 import type { CompleteFrame } from '../wire/frame.js';
 import type { DecodeLimits } from '../wire/limits.js';

@@ -1,5 +1,5 @@
 import type { OperatorFunction } from 'rxjs';
-import { mapPresent } from '../rx/map-present.js';
+import { mapPresent } from '../rx/pipeline.js';
 import { checkedCodec } from '../wire/codec.js';
 import type { Codec, Message } from '../wire/codec.js';
 import type { Frame } from '../wire/frame.js';

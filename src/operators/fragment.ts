@@ -1,11 +1,11 @@
 import { Observable } from 'rxjs';
 import type { MonoTypeOperatorFunction, OperatorFunction, Subscriber } from 'rxjs';
-import { Relay } from '../rx/relay.js';
+import { Relay } from '../rx/pipeline.js';
 import { checkedCodec } from '../wire/codec.js';
 import type { Codec } from '../wire/codec.js';
 import { MAX_FRAME_BYTES, checkCap, slicerToSend } from '../wire/fragment.js';
+import type { Slicer } from '../wire/fragment.js';
 import type { Frame } from '../wire/frame.js';
-import type { Slicer } from '../wire/slicer.js';
 
 /** Decides which slice leaves next, and when. Slices are cut on request. */
 export interface SliceQueue<F extends Frame = Frame> {

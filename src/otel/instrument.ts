@@ -4,7 +4,7 @@ import type { Remove } from '../peer/hooks.js';
 import { Peer } from '../peer/peer.js';
 import { peersOf } from '../peer/peers.js';
 import type { PeersSource } from '../peer/peers.js';
-import { optionError } from '../wire/check.js';
+import { optionError } from '../util/check.js';
 import { checkOptions } from '../util/check.js';
 import type { NamesOf } from '../util/check.js';
 import { Instruments } from './instruments.js';

@@ -2,7 +2,7 @@ import { metrics, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import type { Attributes, Context, MeterProvider, Span, TracerProvider } from '@opentelemetry/api';
 import { defer, finalize, ignoreElements, tap } from 'rxjs';
 import type { Observable } from 'rxjs';
-import type { CloseCause } from '../session/base/close-cause.js';
+import type { CloseCause } from '../stream/end.js';
 import type { Peer } from '../peer/peer.js';
 import { VERSION } from '../version.js';
 import { queueSizesOf } from './queue-sizes.js';

@@ -1,6 +1,6 @@
 import type { Attributes, Meter, ObservableResult } from '@opentelemetry/api';
 import type { Peer } from '../peer/peer.js';
-import { getOrMake } from '../wire/get-or-make.js';
+import { getOrMake } from '../util/collections.js';
 
 /** The peers of one instrumentation. */
 export interface Queues {

@@ -2,9 +2,9 @@ import { context, propagation, ROOT_CONTEXT } from '@opentelemetry/api';
 import type { TextMapGetter } from '@opentelemetry/api';
 import { labelled } from '../stream/label.js';
 import type { Label } from '../stream/label.js';
-import type { StreamCore } from '../peer/stream/stream-core.js';
-import { extrasOf } from '../peer/stream/stream-extras.js';
-import type { Tracer } from '../peer/stream/tracer.js';
+import type { StreamCore } from '../stream/stream-core.js';
+import { extrasOf } from '../stream/stream.js';
+import type { Tracer } from '../stream/stream-core.js';
 import type { Metadata } from '../wire/frame.js';
 import type { Instruments, TracedCall } from './instruments.js';
 

@@ -1,4 +1,4 @@
-import type { CloseCause } from '../session/base/close-cause.js';
+import type { CloseCause } from '../stream/end.js';
 import { ResetCode, resetCodeName } from '../wire/codes.js';
 
 /** The side of a stream that a span describes. */

@@ -1,20 +1,86 @@
-import { Observable } from 'rxjs';
+import { Observable, isObservable } from 'rxjs';
 import type { Subscriber } from 'rxjs';
 import { log } from '../logger.js';
-import { completeGuarded, guard } from '../rx/guard.js';
-import { HookList } from '../rx/hook-list.js';
+import { completeGuarded, guard } from '../rx/subscribers.js';
+import { HookList } from '../rx/values.js';
+import { endAnswer, failAnswer, stopUpload } from '../stream/end.js';
+import { isThenable } from '../stream/promises.js';
+import type { StreamCore, StreamHost, Tracer } from '../stream/stream-core.js';
 import type { Stream } from '../stream/stream.js';
-import { checkFunction } from '../wire/check.js';
+import { checkFunction } from '../util/check.js';
 import { ResetCode } from '../wire/codes.js';
-import type { AnswerHost, Incoming } from './answers/answer-host.js';
-import type { HelloAcceptor } from './answers/hello-acceptor.js';
-import { NO_HANDLER } from './answers/refuse-all.js';
-import { runHandler } from './answers/run-handler.js';
-import { warnOfRefusal } from './base/log-refusal.js';
-import type { Remove, StreamHandler } from './hooks.js';
-import { failAnswer } from './stream/answer.js';
-import type { StreamCore } from './stream/stream-core.js';
-import { untakenError } from './stream/untaken.js';
+import { ABSENT } from '../wire/frame.js';
+import type { HelloAcceptor } from './hello.js';
+import type { Hooks, Remove, StreamHandler } from './hooks.js';
+import { warnOfRefusal } from './log.js';
+
+/** Why a stream was refused on a side that answers none. */
+export const NO_HANDLER = 'no handler took this stream: this side has neither an onStream handler nor an operator such as respond()';
+
+/** The streams of a remote on a side that answers none. */
+export const REFUSE_ALL: Incoming = {
+  receive(stream) {
+    stream.refuse(NO_HANDLER);
+  },
+  socketOpened() {
+    // No hello is expected.
+  },
+  complete() {
+    // There are no subscribers.
+  },
+};
+
+/** Calls a handler to answer a stream, and `settled` when the handler has finished. */
+export function runHandler(handler: StreamHandler, stream: StreamCore, settled?: (failed: boolean) => void): void {
+  const answered = (result: unknown): void => {
+    if (result !== undefined && !stream.isTaken && stream.cause === null) warnOfResult(handler, result);
+    stream.handlerSettled();
+    endAnswer(stream);
+    settled?.(false);
+  };
+  const failed = (error: unknown): void => {
+    stream.handlerSettled();
+    failAnswer(stream, error);
+    stopUpload(stream);
+    settled?.(true);
+  };
+  stream.handlerStarted();
+  try {
+    const { payload } = stream;
+    const result = handler(payload === ABSENT ? null : payload, stream.facade);
+    // Convert to a promise, because any other thenable may settle twice.
+    if (isThenable(result)) Promise.resolve(result).then(answered, failed);
+    else answered(result);
+  } catch (error) {
+    failed(error);
+  }
+}
+
+/** Handlers already warned about their ignored return value. */
+const warned = new WeakSet<StreamHandler>();
+
+function warnOfResult(handler: StreamHandler, result: unknown): void {
+  if (warned.has(handler)) return;
+  warned.add(handler);
+  const what = isObservable(result) ? 'an Observable' : `a value (${typeof result})`;
+  log(
+    'warn',
+    `a handler returned ${what} and sent nothing, and what it returns goes nowhere: answer with stream.reply(), stream.sendAll() or respond()`,
+  );
+}
+
+/** Errors for streams that no code takes. */
+const errors = new WeakMap<Stream, () => Error>();
+
+/** Sets the error for an untaken stream. An operator calls it to name a better reason. */
+export function whenUntaken(stream: Stream, error: () => Error): void {
+  errors.set(stream, error);
+}
+
+/** Returns the error that an operator has set for a stream, if any. */
+export function untakenError(stream: Stream): Error | undefined {
+  return errors.get(stream)?.();
+}
 
 /** Makes a peer offer its remote's streams to handlers and subscribers, unless it does so already. */
 export function serving(host: AnswerHost): IncomingStreams {
@@ -108,4 +174,27 @@ export class IncomingStreams implements Incoming {
       ? NO_HANDLER
       : 'no handler took this stream: the subscribers of streams$ left it, and this side has no onStream handler';
   }
+}
+
+/** Takes the streams of the remote. */
+export interface Incoming {
+  /** A stream has arrived whole. */
+  receive(stream: StreamCore): void;
+  /** A socket has opened. */
+  socketOpened(): void;
+  /** The peer has ended. */
+  complete(): void;
+}
+
+/** The members of a peer that the code which answers streams needs. */
+export interface AnswerHost extends StreamHost {
+  readonly isClosed: boolean;
+  /** The lists for a new hook. */
+  readonly ownHooks: Hooks;
+  /** Refuses every stream until `serving` replaces it. */
+  incoming: Incoming;
+  /** Follows the streams of the remote; `null` for none. */
+  readonly tracer: Tracer | null;
+  /** Closes the peer, because the hello was refused. */
+  rejectHello(): void;
 }

@@ -1,27 +1,165 @@
-import type { Observable } from 'rxjs';
+import { Observable, asyncScheduler } from 'rxjs';
+import type { TeardownLogic, Unsubscribable } from 'rxjs';
 import { Session } from '../connection/connection.js';
-import { completeGuarded, guard } from '../rx/guard.js';
-import { GuardedObservable } from '../rx/guarded-observable.js';
-import { followed } from '../rx/subscribers.js';
+import { pacedPing } from '../connection/control.js';
+import { both, mapPresent } from '../rx/pipeline.js';
+import { GuardedObservable, completeGuarded, followed, guard } from '../rx/subscribers.js';
+import { disclaim } from '../stream/end.js';
+import { checkOverflow, feed } from '../stream/feed.js';
+import type { Overflow } from '../stream/feed.js';
+import { isOneShot, releaseInput } from '../stream/input.js';
+import type { Input } from '../stream/input.js';
 import { copyMetadata, freezeMetadata, readOnly } from '../stream/metadata.js';
-import { failing } from '../stream/promises.js';
+import { failing, unheeded } from '../stream/promises.js';
+import type { Reader } from '../stream/receiving.js';
+import { encodedPayload, sendable } from '../stream/sending.js';
+import type { EncodedPayload } from '../stream/sending.js';
+import { StreamCore } from '../stream/stream-core.js';
 import type { Stream } from '../stream/stream.js';
-import { checkOptions } from '../util/check.js';
-import { checkFunction, checkNumber } from '../wire/check.js';
+import { abnormalClose, eventsOf } from '../transport/transport.js';
+import { checkFunction, checkNumber, checkObject, checkOptions } from '../util/check.js';
+import type { NamesOf } from '../util/check.js';
+import type { CloseReason } from '../wire/codes.js';
+import { CancelledError, ConnectionLostError } from '../wire/errors.js';
 import type { Metadata, MetadataInput } from '../wire/frame.js';
 import { OutgoingFrame } from '../wire/outgoing.js';
-import { INPUT_NAMES, OPEN_NAMES, checkSignal } from './calls/call-options.js';
-import type { InputOptions, OpenOptions } from './calls/call-options.js';
 import type { PeerCore } from './core.js';
+import { retrySafely } from './safe-retry.js';
 import type { Retry } from './safe-retry.js';
-import { disclaim } from './stream/disclaimed.js';
-import { encodedPayload } from './stream/encoded-payload.js';
-import type { EncodedPayload } from './stream/encoded-payload.js';
-import { failLater, openFor, readOpened } from './stream/late-error.js';
-import { readOne } from './stream/one-answer.js';
-import { sendable } from './stream/sendable.js';
-import { StreamCore } from './stream/stream-core.js';
+import { isOver } from './status.js';
 import type { OpenQueue } from './waiting.js';
+
+/** Options of every call. */
+export interface OpenOptions<In = unknown, Out = unknown> {
+  /** Headers of the open; the open interceptors see a copy. Default none. */
+  readonly headers?: MetadataInput | undefined;
+  /** Cancels the stream when it aborts. Default none. */
+  readonly signal?: AbortSignal | undefined;
+  /**
+   * How long the whole stream may take, in ms; with `retry`, how long each attempt may take. 0 is no limit. Default `requestTimeoutMs`
+   * of requests, 0 of others.
+   */
+  readonly timeoutMs?: number | undefined;
+  /**
+   * Receives the stream of a call that does not return it, for reply headers and trailers. The open is already on its way: an error
+   * that this throws cancels the stream, and the call fails with it. A promise is not awaited, and its rejection is logged. Default
+   * none.
+   */
+  readonly onOpen?: ((stream: Stream<In, Out>) => void) | undefined;
+  /**
+   * Makes this call again if the remote provably never began it, but repeats no operator piped after the call. Has no effect on `open`.
+   * When the peer closes between two attempts, the call fails with the error of the last one. Default `false`.
+   */
+  readonly retry?: false | 'safe' | Retry | undefined;
+}
+
+/** Names {@link OpenOptions}. */
+export const OPEN_NAMES: NamesOf<OpenOptions> = { headers: true, signal: true, timeoutMs: true, onOpen: true, retry: true };
+
+/** Names the options of an `open`. */
+export const STREAM_NAMES = { ...OPEN_NAMES, end: true };
+
+/** Options of a two-way call. */
+export interface InputOptions<Out = unknown> {
+  /**
+   * Sends its values as data, and its completion as the end.
+   *
+   * An async generator that is waiting when the stream ends stops at its next value. A generator that waits for long should listen to
+   * the `signal` of the stream, or be an Observable. `onOpen` receives the stream before a function here is called. Default none: the
+   * open carries the end.
+   */
+  readonly input?: Input<Out> | undefined;
+  /** Decides about a value that an Observable pushes while the stream's queue is full. Default `'buffer'`. */
+  readonly overflow?: Overflow | undefined;
+}
+
+/** Names the options of an `open$`. */
+export const INPUT_NAMES: NamesOf<OpenOptions & InputOptions> = { ...OPEN_NAMES, input: true, overflow: true };
+
+/** @throws TypeError unless `signal` is a signal */
+export function checkSignal(signal: AbortSignal): void {
+  if (typeof (signal as Partial<AbortSignal>).addEventListener !== 'function')
+    throw new TypeError(`signal: expected an AbortSignal, got ${typeof signal}`);
+}
+
+/** A subscriber. Its unsubscription runs the added teardowns. */
+interface Subscribing extends Reader {
+  add(teardown: TeardownLogic): void;
+}
+
+/** Opens a stream for a subscriber. Returns `undefined` if `open` throws, and passes the error on as {@link failLater a late error}. */
+export function openFor(subscriber: Subscribing, open: () => StreamCore): StreamCore | undefined {
+  try {
+    return open();
+  } catch (error) {
+    failLater(subscriber, error);
+    return undefined;
+  }
+}
+
+/** Connects a subscriber to the stream opened for it. The error of a stream that failed at once comes on a later turn. */
+export function readOpened(subscriber: Subscribing, stream: StreamCore): Unsubscribable {
+  return stream.readBy(stream.end === null ? subscriber : new LateError(subscriber));
+}
+
+/** Fails a subscriber on a later turn. Otherwise a bare `retry()` of a call that fails at once would never return. */
+export function failLater(subscriber: Pick<Subscribing, 'add' | 'error'>, error: unknown): void {
+  subscriber.add(
+    asyncScheduler.schedule(() => {
+      subscriber.error(error);
+    }),
+  );
+}
+
+/** Reads a stream that ended before the subscription. Delivers its error on a later turn. */
+class LateError implements Reader {
+  constructor(private readonly subscriber: Subscribing) {}
+
+  next(value: unknown): void {
+    this.subscriber.next(value);
+  }
+
+  error(error: unknown): void {
+    failLater(this.subscriber, error);
+  }
+
+  complete(): void {
+    this.subscriber.complete();
+  }
+}
+
+/** Calls `answered` with the first payload, or with `null` for an end without a payload. Cancels the stream on a second payload. */
+export function readOne(stream: StreamCore, answered: (value: unknown) => void, failed: (error: unknown) => void): void {
+  stream.readBy(new OneAnswer(stream, answered, failed));
+}
+
+class OneAnswer implements Reader {
+  #answered = false;
+
+  constructor(
+    private readonly stream: StreamCore,
+    private readonly answered: (value: unknown) => void,
+    private readonly failed: (error: unknown) => void,
+  ) {}
+
+  next(value: unknown): void {
+    if (this.#answered) {
+      const text = 'one answer was expected';
+      this.stream.cancel(text, new CancelledError(text, { streamId: this.stream.id }));
+      return;
+    }
+    this.#answered = true;
+    this.answered(value);
+  }
+
+  error(error: unknown): void {
+    if (!this.#answered) this.failed(error);
+  }
+
+  complete(): void {
+    if (!this.#answered) this.next(null);
+  }
+}
 
 /**
  * How this side continues after the open. `continue` sends more; the others send nothing more. `request` expects one answer within
@@ -196,4 +334,85 @@ export class Calls {
 function installed<T>(option: string, part: T | undefined): T {
   if (part === undefined) throw new TypeError(`${option}: expected a peer of 'rxmux', got one of 'rxmux/lean'`);
   return part;
+}
+
+/**
+ * Opens a stream for each subscription, and sends the input on it. Completes when the remote has ended and the input is done.
+ *
+ * @throws TypeError for an unknown `overflow`, and for `retry` with an input that emits its values only once
+ */
+export function fedCall(calls: Calls, value: unknown, options: OpenOptions & InputOptions): Observable<unknown> {
+  const { input, retry = false } = options;
+  const overflow = checkOverflow(options.overflow);
+  if (input === undefined) return calls.read$(value, options);
+  if (retry !== false && isOneShot(input))
+    throw new TypeError(
+      'retry: expected an input that can be sent again, or a function that returns one, got an input that can be read only once',
+    );
+  return fed$(calls, value, options, input, overflow);
+}
+
+function fed$(calls: Calls, value: unknown, options: OpenOptions, input: Input<unknown>, overflow: Overflow): Observable<unknown> {
+  return new GuardedObservable((subscriber) => {
+    let isFed = false;
+    subscriber.add(() => {
+      if (!isFed) releaseInput(input);
+    });
+    const stream = subscriber.closed ? undefined : openFor(subscriber, () => calls.open(value, 'continue', options));
+    if (stream === undefined) return undefined;
+    if (stream.error !== null) return readOpened(subscriber, stream);
+    if (subscriber.closed) {
+      // An interceptor or `onOpen` has unsubscribed, so rxjs no longer reads the stream.
+      stream.cancel();
+      return undefined;
+    }
+    const sent$ = new Observable((sending) => {
+      isFed = true;
+      return feed(stream, input, { overflow }).subscribe(sending);
+    });
+    return both(stream.facade, sent$).subscribe(subscriber);
+  });
+}
+
+/**
+ * Makes a call again as its option `retry` says.
+ *
+ * @throws TypeError for an invalid `retry`
+ */
+export function retriedCall(core: PeerCore, call$: Observable<unknown>, retry: 'safe' | Retry, options: OpenOptions): Observable<unknown> {
+  if (retry !== 'safe') checkObject('retry', retry, "false, 'safe' or { count, delay }");
+  const { signal } = options;
+  if (signal != null) checkSignal(signal);
+  const retried$ = call$.pipe(
+    retrySafely(retry === 'safe' ? {} : retry, {
+      // An abort ends the delay; the next attempt fails with it.
+      hurry$: signal == null ? undefined : eventsOf(signal, 'abort'),
+      over$: core.status.status$.pipe(mapPresent((now) => (isOver(now) ? now : null))),
+      mayRetry: () => core.openSession !== null || core.source.expectsSocket,
+    }),
+  );
+  return new GuardedObservable((subscriber) => retried$.subscribe(subscriber));
+}
+
+const NOT_OPEN = { ...abnormalClose('the connection is not open'), willRetry: false };
+
+/** Resolves with the round trip of a ping in ms. Like any call, it waits for a connection if one may come. */
+export function ping(core: PeerCore): Promise<number> {
+  return unheeded((resolve, fail) => {
+    pingOnce(core, resolve, fail);
+  });
+}
+
+function pingOnce(core: PeerCore, answered: (rttMs: number) => void, failed: (error: unknown) => void): void {
+  const { lastSession, source, status } = core;
+  const lost = (reason: CloseReason): void => {
+    failed(new ConnectionLostError(reason));
+  };
+  if (lastSession !== null) pacedPing(lastSession.control, answered, lost);
+  else if (source.expectsSocket) {
+    source.ensureDialing();
+    status.whenOpened(() => {
+      pingOnce(core, answered, failed);
+    }, failed);
+  } else lost(status.now.state === 'closed' ? status.now.reason : NOT_OPEN);
 }

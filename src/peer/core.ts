@@ -1,37 +1,29 @@
-import { Session } from '../connection/connection.js';
+import { Session, Tally } from '../connection/connection.js';
+import type { Loss, SessionOwner, Share } from '../connection/connection.js';
 import { logger } from '../logger.js';
-import type { CloseCause } from '../session/base/close-cause.js';
-import type { Share } from '../session/base/share.js';
-import { Tally } from '../session/base/tally.js';
-import type { Loss, SessionOwner } from '../session/session-owner.js';
-import { Deadlines } from '../stream/deadlines.js';
+import { AbortSignals, Deadlines } from '../stream/deadlines.js';
+import type { CloseCause } from '../stream/end.js';
+import { StreamCore } from '../stream/stream-core.js';
+import type { SocketOutlook, StreamHost, Tracer } from '../stream/stream-core.js';
 import type { SocketClose, Transport } from '../transport/transport.js';
-import type { AnyMuxError } from '../wire/any-error.js';
-import { CloseCode } from '../wire/close-reason.js';
-import type { CloseReason } from '../wire/close-reason.js';
 import type { Codec } from '../wire/codec.js';
-import { ResetCode } from '../wire/codes.js';
-import { ConnectionFault } from '../wire/fault.js';
+import { CloseCode, ResetCode } from '../wire/codes.js';
+import type { CloseReason } from '../wire/codes.js';
+import { ConnectionFault } from '../wire/errors.js';
+import type { AnyMuxError } from '../wire/errors.js';
 import { ABSENT } from '../wire/frame.js';
 import type { Frame, FrameDirection } from '../wire/frame.js';
-import type { AnswerHost, Incoming } from './answers/answer-host.js';
-import { REFUSE_ALL } from './answers/refuse-all.js';
-import type { ResolvedClose } from './base/close-options.js';
-import { warnOfRefusal } from './base/log-refusal.js';
-import { newPeerLog } from './base/peer-log.js';
-import type { PeerLog } from './base/peer-log.js';
-import type { SizedFrames } from './base/sized-frames.js';
-import type { SocketSource } from './core/socket-source.js';
+import { REFUSE_ALL } from './answers.js';
+import type { AnswerHost, Incoming } from './answers.js';
+import type { SizedFrames } from './events.js';
 import { Hooks, NO_HOOKS } from './hooks.js';
 import type { HooksToRun } from './hooks.js';
-import type { PeerContext, ResolvedOptions } from './options.js';
+import { newPeerLog, warnOfRefusal } from './log.js';
+import type { PeerLog } from './log.js';
+import type { PeerContext, ResolvedClose, ResolvedOptions } from './options.js';
 import type { PeerBase } from './peer-base.js';
 import { StatusTracker, isOver } from './status.js';
 import type { PeerStatus } from './status.js';
-import { AbortSignals } from './stream/abort-signals.js';
-import { StreamCore } from './stream/stream-core.js';
-import type { StreamHost } from './stream/stream-host.js';
-import type { Tracer } from './stream/tracer.js';
 import { NotificationQueue, OpenQueue } from './waiting.js';
 
 function refusal(reason: string): CloseCause {
@@ -320,3 +312,29 @@ function completed<T>(part: T | null): T {
   if (part === null) throw new Error('the peer is not complete yet');
   return part;
 }
+
+/** The source of a peer's sockets: the one socket that it received, or the sockets that it dials, one after the other. */
+export interface SocketSource extends SocketOutlook {
+  /** Starts, and passes each socket that opens to `PeerCore.adopt`. */
+  start(): void;
+  /** Called when a stream needs a socket. A dialing source then dials, unless it has begun. */
+  ensureDialing(): void;
+  /** Dials now, without the rest of a delay. */
+  dialNow(): void;
+  /** Dials another socket, because the ids of the current one are used up. Returns `false` if there can be no other socket. */
+  replace(): boolean;
+  /** Called when the remote of a session goes away; `code` is NO_ERROR if there is no error. */
+  goneAway(session: Session, code: ResetCode): void;
+  /** No stream is open on a session any more. */
+  idle(session: Session): void;
+  /**
+   * Called when a session's socket has ended. Decides `willRetry` now, before streams fail and `onClose` runs; `Loss.follow` acts on it
+   * after them.
+   */
+  lost(session: Session, close: SocketClose): Loss;
+  /** Stops dialing. */
+  stop(): void;
+}
+
+/** The reason of a peer that was closed before it had a socket. */
+export const NEVER_OPEN: CloseReason = { code: CloseCode.CLEAN, reason: 'closed before it was open', wasClean: false, willRetry: false };

@@ -1,15 +1,105 @@
 import { Observable } from 'rxjs';
-import { completeGuarded } from '../rx/guard.js';
-import { Stream } from '../stream/stream.js';
-import type { CloseReason } from '../wire/close-reason.js';
+import type { Subscriber } from 'rxjs';
+import { completeGuarded, guard } from '../rx/subscribers.js';
+import { HookList } from '../rx/values.js';
+import type { CloseCause } from '../stream/end.js';
+import type { StreamCore } from '../stream/stream-core.js';
+import { Stream, extrasOf } from '../stream/stream.js';
+import { steadyNow } from '../util/time.js';
+import type { Message } from '../wire/codec.js';
+import type { CloseReason } from '../wire/codes.js';
 import type { Frame, FrameDirection } from '../wire/frame.js';
-import { sizedFramesOf } from './base/sized-frames.js';
-import { callEvent } from './calls/call-event.js';
-import type { CallEvent } from './calls/call-event.js';
+import { encodedLength } from '../wire/length.js';
+import type { SplitMessage } from '../wire/shared.js';
 import type { PeerCore } from './core.js';
 import { frozen, onCall } from './hooks.js';
-import type { HandlerFailure } from './hooks.js';
+import type { HandlerFailure, Remove } from './hooks.js';
 import type { Peer } from './peer.js';
+
+/** One frame on a socket. */
+export interface SeenFrame {
+  readonly direction: FrameDirection;
+  readonly frame: Frame;
+  /** The number of the socket. */
+  readonly connection: number;
+  /** The time on a clock that only moves forward, in ms. */
+  readonly at: number;
+  /** The length of the frame's message in bytes. */
+  readonly bytes: number;
+}
+
+/** Observers of frames with their size. The size of a sent frame is known once the frame is encoded. */
+export class SizedFrames {
+  readonly #observers = new HookList<(seen: SeenFrame) => void>();
+
+  /** Adds an observer. The frame is the peer's own: code of users gets a frozen copy of it. */
+  add(observer: (seen: SeenFrame) => void): Remove {
+    return this.#observers.add((seen) => {
+      guard('a subscriber of frames$', () => {
+        observer(seen);
+      });
+    });
+  }
+
+  encoded(connection: number, frame: Frame, message: Message | SplitMessage): void {
+    this.#see(connection, 'tx', frame, typeof message === 'string' ? encodedLength(message) : message.byteLength);
+  }
+
+  received(connection: number, frame: Frame, bytes: number): void {
+    this.#see(connection, 'rx', frame, bytes);
+  }
+
+  #see(connection: number, direction: FrameDirection, frame: Frame, bytes: number): void {
+    for (const { hook } of this.#observers.entries) hook({ direction, frame, connection, at: steadyNow(), bytes });
+  }
+}
+
+/** Returns the observers of a peer's frames, made on first use. */
+export function sizedFramesOf(core: { sized: SizedFrames | null }): SizedFrames {
+  return (core.sized ??= new SizedFrames());
+}
+
+/** A stream that this side opens. */
+export interface CallEvent {
+  /** It has no id while it waits for a socket. */
+  readonly stream: Stream;
+  /** When it was opened, in ms on a clock that only goes forward. Only times of one program compare. */
+  readonly at: number;
+  /** Whether `notify` opened it: no answer is expected, and its end says only that it has left. */
+  readonly isNotification: boolean;
+  /** Emits the end once, also to late subscribers, and completes. */
+  readonly end$: Observable<CallEnd>;
+}
+
+/** The end of a call. */
+export interface CallEnd {
+  /** When it ended, on the clock of {@link CallEvent.at}. */
+  readonly at: number;
+  /** Why it ended. */
+  readonly cause: CloseCause;
+}
+
+/** Makes the event of a stream that is being opened. */
+export function callEvent(stream: StreamCore, isNotification: boolean): CallEvent {
+  const waiting = new HookList<Subscriber<CallEnd>>();
+  let end: CallEnd | null = null;
+  const ended = (cause: CloseCause): void => {
+    end = { at: steadyNow(), cause };
+    for (const { hook: subscriber } of waiting.entries) subscriber.next(end);
+    for (const { hook: subscriber } of waiting.entries) completeGuarded('a subscriber of end$', subscriber);
+  };
+  if (stream.cause === null) extrasOf(stream).whenGone(ended);
+  else ended(stream.cause);
+  const end$ = new Observable<CallEnd>((subscriber) => {
+    if (end === null) {
+      subscriber.add(waiting.add(subscriber));
+      return;
+    }
+    subscriber.next(end);
+    subscriber.complete();
+  });
+  return { stream: stream.facade, at: steadyNow(), isNotification, end$ };
+}
 
 /** A frame of a peer, with the number of its socket, its time and its size. */
 export interface FrameEvent<F extends Frame = Frame> {

@@ -1,16 +1,24 @@
 import { Observable } from 'rxjs';
-import type { Session } from '../connection/connection.js';
-import { guard } from '../rx/guard.js';
+import type { Session, SessionLimits } from '../connection/connection.js';
+import { guard } from '../rx/subscribers.js';
+import type { Deadline } from '../stream/deadlines.js';
+import { endedHere } from '../stream/end.js';
 import { freezeMetadata } from '../stream/metadata.js';
+import { encodedPayload, outboxOf, sendable } from '../stream/sending.js';
+import { StreamCore } from '../stream/stream-core.js';
 import type { Stream } from '../stream/stream.js';
+import { atLeast, checkNumber, readObject, readOptions } from '../util/check.js';
+import type { Given, Options } from '../util/check.js';
+import { RefusedError } from '../wire/errors.js';
 import type { MetadataInput } from '../wire/frame.js';
-import { RefusedError } from '../wire/stream-errors.js';
-import type { PeerCore } from './core.js';
-import type { DialContext, Greeting } from './dial/dial-plan.js';
-import { encodedPayload } from './stream/encoded-payload.js';
-import { readOne } from './stream/one-answer.js';
-import { sendable } from './stream/sendable.js';
-import { StreamCore } from './stream/stream-core.js';
+import type { Limits } from '../wire/limits.js';
+import { runHandler, serving } from './answers.js';
+import type { AnswerHost } from './answers.js';
+import { readOne } from './calls.js';
+import { PeerCore } from './core.js';
+import type { DialContext, Greeting } from './dial/dial.js';
+import type { StreamHandler } from './hooks.js';
+import type { ResolvedOptions } from './options.js';
 
 /** Default time limit of a hello and its reply together, on either side, in ms. */
 export const HELLO_TIMEOUT_MS = 10_000;
@@ -86,4 +94,156 @@ function sayHello(core: PeerCore, session: Session, hello: Hello, timeoutMs: num
 function checkHello(given: unknown): void {
   const got = given === null ? 'null' : Array.isArray(given) ? 'array' : typeof given;
   if (got !== 'object') throw new TypeError(`hello(): expected { payload, headers, onReply }, got ${got}`);
+}
+
+/** How an acceptor answers a hello. */
+export interface ExpectedHello {
+  readonly handler: StreamHandler;
+  /** How long the hello may take from the opening of the socket on, in ms. */
+  readonly timeoutMs: number;
+  /** Limits of the connection until the hello is accepted. */
+  readonly limits: HelloLimits;
+}
+
+/**
+ * The acceptor's side of the hello (C12). It passes the first stream to `handler`, and refuses all others until the handler has
+ * replied.
+ */
+export class HelloAcceptor {
+  #hello: StreamCore | null = null;
+  #deadline: Deadline | null = null;
+
+  constructor(
+    private readonly host: AnswerHost,
+    private readonly expected: ExpectedHello,
+    private readonly limits: WideningLimits,
+  ) {}
+
+  /** Whether the hello was answered, by a payload or an end (S11). A reset by this side revokes the answer. */
+  get isAnswered(): boolean {
+    const hello = this.#hello;
+    if (hello === null) return false;
+    const { cause } = hello;
+    if (cause === null || this.#isEndedByDialer()) return outboxOf(hello).replied;
+    return endedHere(cause);
+  }
+
+  /** Whether the dialer has reset the hello. A reply that was sent before then stands, even if the handler throws later. */
+  #isEndedByDialer(): boolean {
+    const cause = this.#hello?.cause;
+    return cause?.how === 'reset' && cause.by === 'remote';
+  }
+
+  /** Starts the time limit of the hello, because a socket has opened. */
+  socketOpened(): void {
+    const expire = (): void => {
+      if (!this.isAnswered) this.host.rejectHello();
+    };
+    this.#deadline = this.host.deadlines.add({ expire }, this.expected.timeoutMs);
+  }
+
+  receive(stream: StreamCore): void {
+    if (this.#hello !== null) {
+      stream.refuse('the hello has not been answered yet');
+      return;
+    }
+    this.#hello = stream;
+    if (stream.cause !== null) {
+      this.host.rejectHello();
+      return;
+    }
+    this.#widenWhenAnswered();
+    runHandler(this.expected.handler, stream, (failed) => {
+      this.stop();
+      if (!this.isAnswered || (failed && !this.#isEndedByDialer())) this.host.rejectHello();
+    });
+  }
+
+  /** Widens the limits as the answer leaves, before the dialer can have read it. */
+  #widenWhenAnswered(): void {
+    const stopWatching = this.host.ownHooks.frames.add(() => {
+      if (!this.isAnswered) return;
+      stopWatching();
+      this.limits.widen();
+    });
+  }
+
+  /** Removes the time limit of the hello. */
+  stop(): void {
+    if (this.#deadline !== null) this.host.deadlines.cancel(this.#deadline);
+    this.#deadline = null;
+  }
+}
+
+/**
+ * Limits of an acceptor until it has accepted the hello (L7). They have the names and units of {@link Limits}, and are never wider. A
+ * breach has the same consequence as under `Limits`, and the reason adds that the hello was not accepted yet. The limits also hold for
+ * answers to calls that this side makes before then. Defaults: 64 KiB, 10 000 items, 1 MiB.
+ *
+ * @example
+ * ```ts
+ * serve({ port: 8080, onHello, handler, helloLimits: { maxPayloadBytes: 256 * 1024 } });
+ * // a hello of 300 KiB is reset with PAYLOAD_TOO_LARGE: … over the limit of 262144 (maxPayloadBytes), before the hello was accepted
+ * ```
+ */
+export type HelloLimits = Pick<Limits, 'maxPayloadBytes' | 'maxPayloadItems' | 'maxHeldBytes'>;
+
+const KIB = 1024;
+
+/** Declares every limit before the hello is accepted. The defaults leave room for one message of an honest sender, and little more. */
+const HELLO_LIMITS: Options<HelloLimits, HelloLimits> = {
+  maxPayloadBytes: [checkNumber, 64 * KIB],
+  maxPayloadItems: [atLeast(1), 10_000],
+  maxHeldBytes: [checkNumber, 1024 * KIB],
+};
+
+/** The default of every limit before the hello is accepted. */
+export const DEFAULT_HELLO_LIMITS: HelloLimits = Object.freeze(readOptions(HELLO_LIMITS, {}));
+
+/**
+ * Checks every given limit once, and fills in the defaults.
+ *
+ * @throws TypeError naming the limit, what it accepts and what it got
+ */
+export function resolveHelloLimits(given: Given<HelloLimits> = {}): HelloLimits {
+  return readObject('helloLimits', given, HELLO_LIMITS);
+}
+
+/** The limits of one connection: narrow until its hello is accepted, then the limits of its peer. */
+export class WideningLimits {
+  /** The current limits. They change once; the session reads them at each use. */
+  readonly now: SessionLimits;
+
+  constructor(
+    private readonly wide: Limits,
+    narrow: HelloLimits,
+  ) {
+    this.now = {
+      ...wide,
+      maxPayloadBytes: Math.min(wide.maxPayloadBytes, narrow.maxPayloadBytes),
+      maxPayloadItems: Math.min(wide.maxPayloadItems, narrow.maxPayloadItems),
+      maxHeldBytes: Math.min(wide.maxHeldBytes, narrow.maxHeldBytes),
+      note: ', before the hello was accepted',
+    };
+  }
+
+  widen(): void {
+    Object.assign(this.now, this.wide, { note: undefined });
+  }
+}
+
+/** Options of an accepted peer, checked and with defaults. */
+export interface AcceptorOptions extends ResolvedOptions {
+  /** `null` if no hello is expected. */
+  readonly hello: ExpectedHello | null;
+}
+
+/** Makes the core of one accepted peer. */
+export function acceptorCore(options: AcceptorOptions): PeerCore {
+  const { hello } = options;
+  if (hello === null) return new PeerCore(options);
+  const limits = new WideningLimits(options.limits, hello.limits);
+  const core = new PeerCore({ ...options, limits: limits.now });
+  serving(core).expectHello(new HelloAcceptor(core, hello, limits));
+  return core;
 }

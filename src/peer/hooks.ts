@@ -1,12 +1,12 @@
 import { log } from '../logger.js';
-import { guard } from '../rx/guard.js';
-import { HookList } from '../rx/hook-list.js';
+import { guard } from '../rx/subscribers.js';
+import { HookList } from '../rx/values.js';
 import { freezeDeep } from '../stream/metadata.js';
+import { isThenable, refuseThenable } from '../stream/promises.js';
 import type { Stream } from '../stream/stream.js';
-import { checkFunction } from '../wire/check.js';
-import type { CloseReason } from '../wire/close-reason.js';
+import { checkFunction } from '../util/check.js';
+import type { CloseReason } from '../wire/codes.js';
 import type { Frame, FrameDirection, Metadata } from '../wire/frame.js';
-import { isThenable, refuseThenable } from './base/guard.js';
 
 /**
  * Answers a stream that the remote opened; called once per stream. The handler's work ends when it returns, or when the promise that it

@@ -1,15 +1,41 @@
 import { log } from '../logger.js';
 import type { SocketClose } from '../transport/transport.js';
+import { oneLine, quoted } from '../util/check.js';
 import { steadyNow } from '../util/time.js';
-import { CloseCode } from '../wire/close-reason.js';
-import { resetCodeName } from '../wire/codes.js';
-import { FRAME_TYPES, isFrameType } from '../wire/frame-types.js';
+import { CloseCode, resetCodeName } from '../wire/codes.js';
+import type { ResetCode } from '../wire/codes.js';
+import { FRAME_TYPES, isFrameType } from '../wire/frame.js';
 import type { Frame, FrameDirection } from '../wire/frame.js';
 import { encodedLength } from '../wire/length.js';
-import { quoted } from '../wire/quoted.js';
-import { makePeerLogsBy } from './base/peer-log.js';
-import type { Logged, PeerLog } from './base/peer-log.js';
 import type { PeerStatus } from './status.js';
+
+/** Logs what one peer does at `debug`. */
+export interface PeerLog {
+  /** A socket has opened. */
+  opened(connection: number): void;
+  frame(connection: number, direction: FrameDirection, frame: Frame): void;
+  /** A socket has ended. */
+  ended(connection: number, close: SocketClose): void;
+  /** The status has changed: a dial, the wait before a dial, a drain, the end. */
+  status(status: PeerStatus): void;
+}
+
+/** The peer that a log names. */
+export interface Logged {
+  readonly label: string;
+}
+
+let make: ((peer: Logged) => PeerLog) | null = null;
+
+/** Sets the function that makes the logs of peers. A page of `rxmux/lean` without `logger` never calls it, and carries no log. */
+export function makePeerLogsBy(makeLog: (peer: Logged) => PeerLog): void {
+  make = makeLog;
+}
+
+/** Makes the log of a peer; `null` where nothing reads it. */
+export function newPeerLog(peer: Logged): PeerLog | null {
+  return make?.(peer) ?? null;
+}
 
 /** A payload that is sent or received in fragments. */
 interface Transfer {
@@ -101,4 +127,23 @@ function statusLine(status: PeerStatus): string {
     case 'closed':
       return `is closed: ${closeLine(status.reason)}`;
   }
+}
+
+/** The log has one line a minute for each code, over all peers, because a remote can cause refusals at any rate. */
+const PERIOD_MS = 60_000;
+
+/** The last line of each code, and the refusals since. */
+const lines = new Map<ResetCode, { readonly at: number; more: number }>();
+
+/** Warns of a stream of the remote that the library has refused. Its opener may not listen, for example after a `notify`. */
+export function warnOfRefusal(label: string, code: ResetCode, reason: string): void {
+  const now = steadyNow();
+  const last = lines.get(code);
+  if (last !== undefined && now - last.at < PERIOD_MS) {
+    last.more++;
+    return;
+  }
+  lines.set(code, { at: now, more: 0 });
+  const more = last === undefined || last.more === 0 ? '' : `, and ${last.more} more since the line before`;
+  log('warn', `${label} refused a stream with ${resetCodeName(code)}${more}: ${oneLine(reason, 300)}`);
 }

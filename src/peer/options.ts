@@ -1,19 +1,29 @@
 import { getCodec } from '../codec/registry.js';
-import { DEFAULT_KEEPALIVE, KEEPALIVE } from '../session/watch/keepalive.js';
-import type { Keepalive, KeepaliveTimes } from '../session/watch/keepalive.js';
+import { DEFAULT_KEEPALIVE, KEEPALIVE } from '../connection/watchdog.js';
+import type { Keepalive, KeepaliveTimes } from '../connection/watchdog.js';
 import { settings } from '../settings.js';
+import { defaultErrorSerializer } from '../stream/end.js';
 import { defaultLabel } from '../stream/label.js';
 import type { Label } from '../stream/label.js';
-import { asGiven, readObject, readOptions } from '../util/check.js';
-import type { Options } from '../util/check.js';
-import { checkBoolean, checkFunction, checkNumber, checkObject, optionError } from '../wire/check.js';
-import type { Given } from '../wire/check.js';
+import {
+  asGiven,
+  checkBoolean,
+  checkFunction,
+  checkNumber,
+  checkObject,
+  checkReset,
+  optionError,
+  readObject,
+  readOptions,
+  refuseUnknown,
+} from '../util/check.js';
+import type { Given, Options } from '../util/check.js';
 import { checkedCodec } from '../wire/codec.js';
 import type { Codec } from '../wire/codec.js';
+import { ResetCode } from '../wire/codes.js';
 import { MAX_FRAME_BYTES } from '../wire/fragment.js';
 import { DEFAULT_LIMITS, resolveLimits } from '../wire/limits.js';
 import type { Limits } from '../wire/limits.js';
-import { defaultErrorSerializer } from './base/error-serializer.js';
 import type { ErrorHandler, ErrorSerializer, StreamHandler } from './hooks.js';
 
 /**
@@ -103,3 +113,46 @@ function checkFrameBytes(name: string, bytes: number): number {
   if (Number.isInteger(bytes) && bytes >= 2 && bytes <= MAX_FRAME_BYTES) return bytes;
   throw optionError(name, `an integer from 2 to ${MAX_FRAME_BYTES}`, bytes);
 }
+
+/** Options of closing a peer, or a server with all its peers. */
+export interface CloseOptions {
+  /** How long live streams may go on, in ms; `Infinity` sets no limit. Default 0. */
+  readonly drainMs?: number | undefined;
+  /** Code of the goaway. After any other than NO_ERROR the remote closes the socket itself 1 s later (C7). Default 0, NO_ERROR. */
+  readonly code?: ResetCode | undefined;
+  /** Text of the goaway, cut to 1 024 bytes, and of the close frame, cut to 123 (R4). Default `''`. */
+  readonly reason?: string | undefined;
+}
+
+/** {@link CloseOptions}, checked and with defaults. */
+export interface ResolvedClose {
+  readonly drainMs: number;
+  readonly code: ResetCode;
+  readonly reason: string;
+}
+
+/** Declares {@link CloseOptions}. */
+export const CLOSE_OPTIONS: Options<CloseOptions, ResolvedClose> = {
+  drainMs: [checkNumber, 0],
+  code: [asGiven, ResetCode.NO_ERROR],
+  reason: [asGiven, ''],
+};
+
+/** @throws TypeError naming the option */
+export function resolveClose(options: CloseOptions): ResolvedClose {
+  refuseUnknown('close', checkObject('close', options, '{ drainMs, code, reason }'), CLOSE_OPTIONS);
+  const resolved = readOptions(CLOSE_OPTIONS, options);
+  checkReset('close', resolved.code, resolved.reason);
+  return resolved;
+}
+
+// TypeScript declares the symbol only with the lib `esnext.disposable` or with `@types/node`, and a program may have neither.
+declare global {
+  interface SymbolConstructor {
+    readonly asyncDispose: unique symbol;
+  }
+}
+
+/** The method that `await using` calls. On a platform without such a symbol, it is a symbol of the package that no code calls. */
+export const asyncDispose: typeof Symbol.asyncDispose =
+  (Symbol as Partial<SymbolConstructor>).asyncDispose ?? (Symbol('Symbol.asyncDispose') as typeof Symbol.asyncDispose);

@@ -1,15 +1,12 @@
 import type { Observable } from 'rxjs';
 import { unheeded } from '../stream/promises.js';
-import type { CloseReason } from '../wire/close-reason.js';
+import type { StreamHost } from '../stream/stream-core.js';
 import type { Codec } from '../wire/codec.js';
-import { asyncDispose } from './base/async-dispose.js';
-import { resolveClose } from './base/close-options.js';
-import type { CloseOptions } from './base/close-options.js';
-import type { PeerCore } from './core.js';
-import type { SocketSource } from './core/socket-source.js';
-import type { PeerContext } from './options.js';
+import type { CloseReason } from '../wire/codes.js';
+import type { PeerCore, SocketSource } from './core.js';
+import { asyncDispose, resolveClose } from './options.js';
+import type { CloseOptions, PeerContext } from './options.js';
 import type { PeerStatus } from './status.js';
-import type { StreamHost } from './stream/stream-host.js';
 
 /** The state of a connection, and its end. The peers of all entry points have these members; what opens streams is theirs. */
 export abstract class PeerBase {

@@ -1,21 +1,20 @@
 import type { Observable } from 'rxjs';
+import { SEND_NAMES } from '../stream/sending.js';
+import type { StreamCore } from '../stream/stream-core.js';
 import { Stream } from '../stream/stream.js';
-import type { SocketLike } from '../transport/socket-like.js';
+import type { SocketLike } from '../transport/transport.js';
 import { checkOptions } from '../util/check.js';
-import type { CloseReason } from '../wire/close-reason.js';
+import type { CloseReason } from '../wire/codes.js';
 import type { MetadataInput } from '../wire/frame.js';
 import { serving } from './answers.js';
-import { Calls } from './calls.js';
-import type { CallEvent } from './calls/call-event.js';
-import { STREAM_NAMES } from './calls/call-options.js';
-import type { InputOptions, OpenOptions } from './calls/call-options.js';
-import { fedCall } from './calls/fed-call.js';
-import { ping } from './calls/ping.js';
-import { retriedCall } from './calls/retried-call.js';
+import { Calls, STREAM_NAMES, fedCall, ping, retriedCall } from './calls.js';
+import type { InputOptions, OpenOptions } from './calls.js';
 import { PeerCore } from './core.js';
-import type { SocketSource } from './core/socket-source.js';
+import type { SocketSource } from './core.js';
+import { overSocket } from './dial/given-socket.js';
+import type { NewPeerOptions } from './dial/given-socket.js';
 import { PeerEvents } from './events.js';
-import type { FrameEvent } from './events.js';
+import type { CallEvent, FrameEvent } from './events.js';
 import { onClose, onError, onFrame, onIncomingHeaders, onOpen, onReplyHeaders } from './hooks.js';
 import type {
   CloseHandler,
@@ -29,13 +28,9 @@ import type {
   StreamHandler,
 } from './hooks.js';
 import { logPeers } from './log.js';
-import { overSocket } from './over-socket.js';
-import type { NewPeerOptions } from './over-socket.js';
 import { PeerBase } from './peer-base.js';
 import { statsOf } from './stats.js';
 import type { PeerStats } from './stats.js';
-import { SEND_NAMES } from './stream/send-options.js';
-import type { StreamCore } from './stream/stream-core.js';
 
 /**
  * One side of a connection. It opens streams, answers streams of the other side, and reports events.

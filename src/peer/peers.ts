@@ -1,7 +1,19 @@
 import { defer, from, merge, of } from 'rxjs';
 import type { Observable } from 'rxjs';
-import { checkPeer } from './check-peer.js';
+import { log } from '../logger.js';
+import { optionError } from '../util/check.js';
+import { QueueOverflowError, StreamIdsExhaustedError } from '../wire/errors.js';
+import type { MetadataInput } from '../wire/frame.js';
 import type { Peer } from './peer.js';
+
+/**
+ * @param caller the function that the user calls
+ * @param used a member that identifies a Peer; not `instanceof`, because a page may hold two copies of this package
+ * @throws TypeError unless `peer` is a peer
+ */
+export function checkPeer(caller: string, peer: unknown, used: keyof Peer): void {
+  if (typeof peer !== 'object' || peer === null || !(used in peer)) throw optionError(caller, 'a Peer', peer);
+}
 
 /** A server, with its peers of now and of later. */
 export interface PeersSource {
@@ -23,4 +35,20 @@ export function peersOf(caller: string, source: Peer | PeersSource): Observable<
     return of(source);
   }
   return defer(() => merge(from([...(source.peers ?? [])]), source.peers$));
+}
+
+/**
+ * Notifies one of many peers. A peer without room or ids must not keep the payload from the others, so the log warns.
+ *
+ * @returns whether the peer has accepted the payload
+ */
+export function notifyOrWarn(peer: Peer, payload: unknown, headers?: MetadataInput): boolean {
+  try {
+    peer.notify(payload, { headers });
+    return true;
+  } catch (error) {
+    if (!(error instanceof QueueOverflowError || error instanceof StreamIdsExhaustedError)) throw error;
+    log('warn', `${peer.toString()} was not notified`, error);
+    return false;
+  }
 }

@@ -1,16 +1,25 @@
 import { Observable, Subscription, timer } from 'rxjs';
 import type { MonoTypeOperatorFunction, ObservableInput, Subscriber } from 'rxjs';
-import { Relay } from '../rx/relay.js';
+import { Relay } from '../rx/pipeline.js';
+import { isDisclaimed } from '../stream/end.js';
 import { observableFrom } from '../stream/input.js';
 import { currentContext } from '../util/async-context.js';
-import { readObject } from '../util/check.js';
+import { checkNumber, optionError, readObject } from '../util/check.js';
 import type { Options } from '../util/check.js';
-import { isMuxError } from '../wire/any-error.js';
-import type { AnyMuxError } from '../wire/any-error.js';
-import { checkNumber, optionError } from '../wire/check.js';
-import { LONGEST_TIMER_MS } from '../wire/longest-timer.js';
-import { fullJitter } from './base/full-jitter.js';
-import { isDisclaimed } from './stream/disclaimed.js';
+import { LONGEST_TIMER_MS } from '../util/time.js';
+import { isMuxError } from '../wire/errors.js';
+import type { AnyMuxError } from '../wire/errors.js';
+
+/** The longest first delay, and the longest of all, in ms. */
+export const JITTER = { minDelayMs: 500, maxDelayMs: 30_000 };
+
+/**
+ * The delay after the `nth` failure in a row, in ms. It is random, so that clients which failed together do not come back together. Its
+ * upper bound doubles with each failure.
+ */
+export function fullJitter(nth: number, { minDelayMs, maxDelayMs } = JITTER): number {
+  return Math.random() * Math.min(maxDelayMs, minDelayMs * 2 ** Math.min(30, Math.max(0, nth - 1)), LONGEST_TIMER_MS);
+}
 
 /** How often a call is made again, and after which delay. */
 export interface Retry {

@@ -1,8 +1,8 @@
 import type { Observable } from 'rxjs';
 import { OrderedValue } from '../rx/values.js';
-import type { AnyMuxError } from '../wire/any-error.js';
-import type { CloseReason } from '../wire/close-reason.js';
-import { ConnectionLostError } from '../wire/stream-errors.js';
+import type { CloseReason } from '../wire/codes.js';
+import { ConnectionLostError } from '../wire/errors.js';
+import type { AnyMuxError } from '../wire/errors.js';
 
 /** The state of a peer's connection. Attempts count from 1 since the last stable socket; delays are in ms. */
 export type PeerStatus =

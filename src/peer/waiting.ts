@@ -1,17 +1,16 @@
 import type { Session } from '../connection/connection.js';
+import type { Unsent } from '../connection/outbound.js';
 import { log } from '../logger.js';
-import type { CloseCause } from '../session/base/close-cause.js';
-import type { Unsent } from '../session/send/backlog.js';
+import type { CloseCause } from '../stream/end.js';
+import { QueuedFrames } from '../stream/sending.js';
 import type { LiveStream } from '../stream/stream-core.js';
 import { LazySet } from '../util/collections.js';
-import type { AnyMuxError } from '../wire/any-error.js';
 import type { Message } from '../wire/codec.js';
 import { ResetCode } from '../wire/codes.js';
-import { ConnectError } from '../wire/errors.js';
-import { chargeOfPart } from '../wire/held-bytes.js';
-import { QueueOverflowError, StreamError } from '../wire/stream-errors.js';
+import { ConnectError, QueueOverflowError, StreamError } from '../wire/errors.js';
+import type { AnyMuxError } from '../wire/errors.js';
+import { chargeOfPart } from '../wire/reassembly.js';
 import type { PeerStatus } from './status.js';
-import { QueuedFrames } from './stream/queued-frames.js';
 
 /** Opens that wait for a connection: first come, first served, and bounded in bytes. */
 export class OpenQueue {

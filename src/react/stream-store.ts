@@ -1,8 +1,8 @@
 import { defer, from, share, tap } from 'rxjs';
 import type { ObservableInput } from 'rxjs';
 import type { Peer } from '../peer/peer.js';
-import { checkFunction, optionError } from '../wire/check.js';
-import { valuesEqual } from '../wire/frames-equal.js';
+import { checkFunction, optionError } from '../util/check.js';
+import { valuesEqual } from '../wire/mapping.js';
 import { CONNECTING, statesOf } from './stream-state.js';
 import type { StreamState } from './stream-state.js';
 

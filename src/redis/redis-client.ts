@@ -1,6 +1,6 @@
 import { Observable, share } from 'rxjs';
-import { optionError } from '../wire/check.js';
-import { getOrMake } from '../wire/get-or-make.js';
+import { optionError } from '../util/check.js';
+import { getOrMake } from '../util/collections.js';
 
 /** A client of the package `redis`, from version 5 on, as far as topics use it. */
 export interface RedisClient {

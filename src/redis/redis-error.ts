@@ -1,6 +1,6 @@
 import { BrokerError } from '../topics/broker-error.js';
 import type { BrokerErrorCode } from '../topics/broker-error.js';
-import { errorText } from '../wire/error-text.js';
+import { errorText } from '../util/check.js';
 import type { RedisClient } from './redis-client.js';
 
 type Judgement = readonly [code: BrokerErrorCode, text: string];

@@ -1,5 +1,100 @@
-import { Subscription } from 'rxjs';
-import type { Observable, Observer, TeardownLogic, Unsubscribable } from 'rxjs';
+import { Observable, Subscription } from 'rxjs';
+import type { Observer, OperatorFunction, Subscriber, TeardownLogic, Unsubscribable } from 'rxjs';
+
+/**
+ * The subscriber between a source and the next subscriber. It ends with the next one, so a source that emits within `subscribe` sees at
+ * once, by `closed`, that it may stop.
+ *
+ * In place of the subscribers of rxjs's `map` and `filter`: a pipeline has one for each step. rxjs treats an observer that is also a
+ * Subscription as a Subscriber, and adds no SafeSubscriber. Its `isSubscriber` in Observable.ts checks only the shape.
+ */
+export abstract class Relay<T> extends Subscription implements Observer<T> {
+  /** Set before the next subscriber receives the end: a value that the source emits during that comes too late. */
+  #isStopped = false;
+
+  constructor(protected readonly to: Subscriber<unknown>) {
+    super();
+    to.add(this);
+  }
+
+  /** Whether the end has reached the next subscriber. It has not where that subscriber left before. */
+  protected get hasEnded(): boolean {
+    return this.#isStopped;
+  }
+
+  /** Marks the end for a subclass that delivers it in its own way. Returns `false` if there is nothing to deliver. */
+  protected stop(): boolean {
+    if (this.closed || this.#isStopped) return false;
+    return (this.#isStopped = true);
+  }
+
+  /** Takes one value. An error that it throws is the error of the pipeline. */
+  protected abstract take(value: T): void;
+
+  next(value: T): void {
+    if (this.closed || this.#isStopped) return;
+    try {
+      this.take(value);
+    } catch (error) {
+      this.error(error);
+    }
+  }
+
+  error(error: unknown): void {
+    if (!this.stop()) return;
+    this.to.error(error);
+    this.unsubscribe();
+  }
+
+  complete(): void {
+    if (!this.stop()) return;
+    this.to.complete();
+    this.unsubscribe();
+  }
+}
+
+type Project<T, R> = (value: T) => R | null;
+
+/**
+ * `map` that drops results of `null`.
+ *
+ * In place of rxjs's `map` and `filter`: several steps in a row become one Observable. So a frame passes one subscriber for all steps,
+ * and a connection keeps one.
+ */
+export function mapPresent<T, R>(project: Project<T, R>): OperatorFunction<T, R> {
+  return (source) => {
+    const next = project as Project<unknown, unknown>;
+    return source instanceof Mapped ? new Mapped<R>(source.origin, source.projects.concat(next)) : new Mapped<R>(source, [next]);
+  };
+}
+
+/** Emits the values of `origin` after each of `projects`; the last returns an `R`. */
+class Mapped<R> extends Observable<R> {
+  constructor(
+    readonly origin: Observable<unknown>,
+    readonly projects: readonly Project<unknown, unknown>[],
+  ) {
+    super((subscriber) => origin.subscribe(new Steps(projects, subscriber)));
+  }
+}
+
+class Steps extends Relay<unknown> {
+  constructor(
+    private readonly projects: readonly Project<unknown, unknown>[],
+    to: Subscriber<unknown>,
+  ) {
+    super(to);
+  }
+
+  protected take(value: unknown): void {
+    let passed = value;
+    for (const project of this.projects) {
+      passed = project(passed);
+      if (passed === null) return;
+    }
+    this.to.next(passed);
+  }
+}
 
 /** The parts of a pipeline, and what its end means. */
 export interface PipelineHost {
@@ -93,5 +188,40 @@ class Run extends Subscription implements Observer<unknown> {
     if (this.closed) return;
     this.unsubscribe();
     this.pipeline.completed();
+  }
+}
+
+/**
+ * Emits the values of `first` and of `second`, subscribed in this order. Completes after both.
+ *
+ * In place of `merge`, which also takes promises, iterables and a limit of concurrent sources: 1 KB of a page.
+ */
+export function both<T>(first: Observable<T>, second: Observable<T>): Observable<T> {
+  return new Observable((subscriber) => {
+    const sources = [first, second];
+    const running = new Set(sources);
+    for (const source of sources) if (!subscriber.closed) source.subscribe(new OneOfBoth(subscriber, source, running));
+  });
+}
+
+class OneOfBoth<T> extends Relay<T> {
+  constructor(
+    to: Subscriber<unknown>,
+    private readonly source: Observable<T>,
+    private readonly running: Set<Observable<T>>,
+  ) {
+    super(to);
+  }
+
+  protected take(value: T): void {
+    this.to.next(value);
+  }
+
+  override complete(): void {
+    if (!this.stop()) return;
+    // As with `merge`, this source is released before the subscriber completes.
+    this.unsubscribe();
+    this.running.delete(this.source);
+    if (this.running.size === 0) this.to.complete();
   }
 }

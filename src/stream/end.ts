@@ -1,11 +1,107 @@
-import { log } from '../logger.js';
-import { defaultErrorSerializer, messageOf } from '../peer/base/error-serializer.js';
-import { refuseThenable } from '../peer/base/guard.js';
-import type { ErrorSerializer } from '../peer/hooks.js';
-import { isMuxError } from '../wire/any-error.js';
-import { ResetCode } from '../wire/codes.js';
-import { isError } from '../wire/cross-realm.js';
-import type { MuxError } from '../wire/errors.js';
+import { log, logger } from '../logger.js';
+import type { ErrorSerializer, HooksToRun } from '../peer/hooks.js';
+import { guard } from '../rx/subscribers.js';
+import { isError } from '../util/check.js';
+import { FIRST_APPLICATION_CODE, ResetCode } from '../wire/codes.js';
+import type { CloseReason } from '../wire/codes.js';
+import { CancelledError, ConnectionLostError, RefusedError, RemoteError, ResetError, isMuxError } from '../wire/errors.js';
+import type { MuxError, StreamError } from '../wire/errors.js';
+import { refuseThenable } from './promises.js';
+import { outboxOf, resetPayload } from './sending.js';
+import type { StreamCore } from './stream-core.js';
+
+/** The cause that ended a stream. A closed stream remembers exactly one cause. */
+export type CloseCause =
+  | {
+      /** Both sides ended. */
+      readonly how: 'ended';
+    }
+  | {
+      /** A reset ended it. */
+      readonly how: 'reset';
+      /** The actor: this program, this library on its own account, or the remote. */
+      readonly by: 'user' | 'library' | 'remote';
+      /** Any integer; `null` if the reset carried no code. */
+      readonly code: ResetCode | null;
+      /** The text beside the code; empty if the reset carried no text. */
+      readonly reason: string;
+      /** The payload of the reset; `null` if the reset carried none. */
+      readonly payload: unknown;
+    }
+  | {
+      /** Its socket ended. */
+      readonly how: 'lost';
+      /** Why the socket ended. */
+      readonly reason: CloseReason;
+    };
+
+/** The cause of a stream that ended on both sides. */
+export const ENDED: CloseCause = { how: 'ended' };
+
+/** Whether this side had ended. Either the remote had ended too, or the library stopped its unread upload with NO_ERROR. */
+export function endedHere(cause: CloseCause | null): boolean {
+  return cause?.how === 'ended' || (cause?.how === 'reset' && cause.by === 'library' && cause.code === ResetCode.NO_ERROR);
+}
+
+/**
+ * The error that a consumer of the stream sees for a cause, or `null` where the stream simply completes.
+ *
+ * @param unsent whether no frame of the stream ever left, so that the caller may safely repeat the call
+ */
+export function causeError(cause: CloseCause, streamId: number | null, unsent: boolean): StreamError | null {
+  if (cause.how === 'ended') return null;
+  if (cause.how === 'lost') return new ConnectionLostError(cause.reason, { streamId, retriable: unsent });
+  const { code, reason, payload, by } = cause;
+  if (code === ResetCode.APPLICATION_ERROR) return new RemoteError(reason, payload, { streamId });
+  if (code === ResetCode.REFUSED) return new RefusedError(reason, by === 'remote' ? code : null, { streamId });
+  if (code === ResetCode.CANCEL && by !== 'remote') return new CancelledError(reason === '' ? 'cancelled' : reason, { streamId });
+  return new ResetError(code, reason, payload, { streamId });
+}
+
+/**
+ * Returns whether a reset drops its stream's queued frames and goes ahead of all data. A reset by an application, or after an answer, takes
+ * its turn instead. So no reset ever destroys the answer before it.
+ */
+export function overtakes(code: ResetCode | null): boolean {
+  return code !== ResetCode.APPLICATION_ERROR && code !== ResetCode.NO_ERROR && (code === null || code < FIRST_APPLICATION_CODE);
+}
+
+/** An error of a system has a text as its code; a DOMException has a number. */
+interface CodedError extends Error {
+  readonly code?: unknown;
+}
+
+/**
+ * The default error serializer: returns the error's name and message. Without a message it returns the error's code, or its name again.
+ *
+ * @example
+ * ```ts
+ * defaultErrorSerializer(new RangeError('too big'));   // { name: 'RangeError', message: 'too big' }
+ * defaultErrorSerializer('nope');                      // { name: 'Error', message: 'nope' }
+ * ```
+ */
+export const defaultErrorSerializer: ErrorSerializer = (error) => ({
+  name: isError(error) ? error.name : 'Error',
+  message: messageOf(error),
+});
+
+/**
+ * The message of any thrown value, which is never empty; the code or the name of an error without one. Errors inside it may hold secrets.
+ * Never throws.
+ */
+export function messageOf(error: unknown): string {
+  try {
+    const text = String(isError(error) ? error.message || codeOrName(error) : error);
+    if (text) return text;
+  } catch {
+    // A value that has no text, such as an object without a prototype.
+  }
+  return 'unknown error';
+}
+
+function codeOrName({ code, name }: CodedError): string {
+  return typeof code === 'string' ? code : name;
+}
 
 /** The reset that reports an error of a handler or an input to the remote. */
 export interface ErrorReset {
@@ -86,4 +182,95 @@ function redacted(error: unknown, serializer: ErrorSerializer, code: ResetCode):
     log('warn', `an error serializer failed, and the remote gets '${NO_REASON}'`, failure);
     return { code, reason: NO_REASON, payload: null };
   }
+}
+
+/** Errors that the log has shown. */
+const logged = new WeakSet();
+
+/** Reports the error of a handler or an answer to the error observers of its peer. Without an observer, logs the error. */
+export function report(error: unknown, stream: StreamCore, when = ''): void {
+  const { errors }: HooksToRun = stream.host.hooks;
+  if (errors.entries.length === 0) logOnce(error, `${stream.label}: a handler failed${when}`);
+  for (const { hook } of errors.entries) guard('onError', () => hook(error, stream.facade));
+}
+
+/** Returns whether an error concerns this side. Such an error is not meant for the opener, and does not stem from the end of the stream. */
+export function isUnexpected(error: unknown, { cause, error: end }: StreamCore): boolean {
+  if (isForRemote(error)) return false;
+  return cause === null || cause.how === 'ended' || !stemsFrom(error, end);
+}
+
+/** Returns whether an error is the end of a stream, or follows from an abort by its signal. */
+function stemsFrom(error: unknown, end: unknown): boolean {
+  try {
+    const seen = new Set<unknown>();
+    for (let each = error; each !== undefined && !seen.has(each); each = isError(each) ? each.cause : undefined) {
+      if (each === end || (isError(each) && each.name === 'AbortError')) return true;
+      seen.add(each);
+    }
+  } catch {
+    // A getter of the error has thrown.
+  }
+  return false;
+}
+
+function logOnce(error: unknown, message: string): void {
+  if (typeof error === 'object' && error !== null) {
+    if (logged.has(error)) return;
+    logged.add(error);
+  }
+  log('error', message, error);
+}
+
+/**
+ * Ends the answer to a remote stream, unless the handler has ended it. If no reader is left, stops a running upload with NO_ERROR, so that
+ * the answer stands.
+ */
+export function endAnswer(stream: StreamCore): void {
+  try {
+    if (!stream.sealed) outboxOf(stream).acceptLast();
+  } catch (error) {
+    failAnswer(stream, error);
+  }
+  stopUpload(stream);
+}
+
+/** Stops an upload without a reader. Call it only after the answer has ended. */
+export function stopUpload(stream: StreamCore): void {
+  if (stream.phase !== 'halfClosedRemote' && !stream.hasReader) stream.reset('library', ResetCode.NO_ERROR, '');
+}
+
+/** Resets a stream with the error of its handler or its input. After the stream's end the answer stands, and only this side sees the error. */
+export function failAnswer(stream: StreamCore, error: unknown): void {
+  const { local, sealed } = stream;
+  const isReported = !local && isUnexpected(error, stream);
+  const when = sealed ? ' after its stream had ended' : '';
+  if (!sealed) resetByError(stream, error);
+  if (isReported) report(error, stream, when);
+  else if (logger.isEnabledFor('debug'))
+    log('debug', `${stream.label}: ${local ? 'an input' : 'a handler'} failed${when}: ${messageOf(error)}`);
+}
+
+/** Resets a stream with the error that a handler or an input threw. */
+function resetByError(stream: StreamCore, thrown: unknown): void {
+  const { host } = stream;
+  const { code, reason, payload } = resetOf(thrown, host.options.errorSerializer);
+  if (stream.closed) return;
+  if (!stream.begun && host.hooks.replyHeaders.entries.length > 0) outboxOf(stream).sendHeadersOfFailure();
+  // `throw undefined` must still count as an error.
+  const error = thrown ?? new ResetError(code, reason, payload, { streamId: stream.id });
+  stream.reset('user', code, reason, { payload, encodedPayload: resetPayload(host, payload, stream.id), error });
+}
+
+/** Errors that belong to another call than the one that they ended. */
+const disclaimed = new WeakSet();
+
+/** Marks an error as another call's. Its `retriable` says nothing about this call, so this call is not repeated. */
+export function disclaim(error: unknown): void {
+  // Reads no property: a getter of a thrown value may throw.
+  if (typeof error === 'object' && error !== null) disclaimed.add(error);
+}
+
+export function isDisclaimed(error: object): boolean {
+  return disclaimed.has(error);
 }

@@ -1,24 +1,254 @@
 import { Observable } from 'rxjs';
-import type { Subscriber } from 'rxjs';
-import { failAnswer } from '../peer/stream/answer.js';
-import { checkValue } from '../peer/stream/check-value.js';
-import { disclaim } from '../peer/stream/disclaimed.js';
-import { checkOverflow } from '../peer/stream/overflow.js';
-import type { Outlet, Overflow } from '../peer/stream/overflow.js';
-import { pump } from '../peer/stream/pump.js';
-import { hasDemand, hasRoom, overflowsWith, whenDemand, whenRoom } from '../peer/stream/room.js';
-import type { StreamCore } from '../peer/stream/stream-core.js';
-import { extrasOf } from '../peer/stream/stream-extras.js';
-import { Relay } from '../rx/relay.js';
-import { endedHere } from '../session/base/close-cause.js';
-import { checkOptions } from '../util/check.js';
+import type { ObservableInput, Subscriber, TeardownLogic } from 'rxjs';
+import { Relay } from '../rx/pipeline.js';
+import { guard } from '../rx/subscribers.js';
+import { LateContext, currentContext } from '../util/async-context.js';
+import { checkNumber, checkOptions, optionError } from '../util/check.js';
 import type { NamesOf } from '../util/check.js';
+import { Fifo } from '../util/collections.js';
 import { ResetCode } from '../wire/codes.js';
-import { QueueOverflowError } from '../wire/stream-errors.js';
-import { releaseInput } from './input.js';
-import type { Input } from './input.js';
+import { QueueOverflowError } from '../wire/errors.js';
+import { disclaim, endedHere, failAnswer } from './end.js';
+import { observableFrom, pullSource, refuseBytes, releaseInput } from './input.js';
+import type { Input, PullSource } from './input.js';
+import type { Pull } from './iterator.js';
 import { rejected, unheeded } from './promises.js';
-import { outboxOf } from './sending.js';
+import { checkValue, hasDemand, hasRoom, outboxOf, overflowsWith, whenDemand, whenRoom } from './sending.js';
+import type { StreamCore } from './stream-core.js';
+import { extrasOf } from './stream.js';
+
+/**
+ * The policy for a value that an Observable pushes while the queue of its stream is full. A queue is full at 256 KiB of the stream, or at
+ * `sendHighWaterBytes` of all streams:
+ *
+ * - `'buffer'` queues the value all the same; a stream that goes on beyond `maxUnsentBytes` fails with QueueOverflowError.
+ * - `'latest'` keeps the value instead of the one kept before, and sends it once there is room.
+ * - `'error'` fails the stream with QueueOverflowError.
+ * - `{ dropOldest: n }` keeps the last `n` values, and sends them once there is room.
+ *
+ * A kept value is encoded when it is sent. Iterables and streams are pulled, so they never overflow.
+ *
+ * `'latest'` and `dropOldest` bound the number of queued values, not their age. They drop nothing before three buffers are full: 256 KiB of
+ * the stream, 1 MiB of the socket, and the kernel's. The reader receives all of these first. With `spend` of `withCredit` the queue is full
+ * as soon as the credit is spent. So a slow reader receives few values, and new ones.
+ *
+ * @example
+ * ```ts
+ * prices$.pipe(withCredit(1).spend(stream, { overflow: 'latest' }));   // the newest price, each time the reader asks for one
+ * ```
+ */
+export type Overflow =
+  | 'buffer'
+  | 'latest'
+  | 'error'
+  | {
+      /** How many values stay. */
+      readonly dropOldest: number;
+    };
+
+/** Accepts values while it has room for them. */
+export interface Outlet {
+  /** Whether the outlet accepts no more values. */
+  readonly closed: boolean;
+  /** Whether the queue is below its high-water mark, so that a pushed value is sent. */
+  readonly hasRoom: boolean;
+  /** Whether `send` queues a value without room, up to `maxUnsentBytes`. If not, the overflow buffer keeps the value. */
+  readonly queues: boolean;
+  /** Whether the hard limit is reached, so that even a pulled value has to wait. */
+  readonly full: boolean;
+  /** Runs `task` once there is room, or once the outlet has closed. */
+  whenRoom(task: () => void): void;
+  /** Whether a value sent now leaves at once. Only then is the next value pulled. */
+  readonly hasDemand: boolean;
+  /** Runs `task` once {@link hasDemand} is true, or once the outlet has closed. */
+  whenDemand(task: () => void): void;
+  send(value: unknown): void;
+  complete(): void;
+  fail(error: unknown): void;
+  /** A value came, but there is neither room nor a place to wait. */
+  overflow(): void;
+}
+
+/**
+ * Returns the policy, which is `'buffer'` by default.
+ *
+ * @throws TypeError for an unknown policy
+ */
+export function checkOverflow(overflow: Overflow = 'buffer'): Overflow {
+  if (typeof overflow === 'object' && (overflow as unknown) !== null) checkNumber('overflow.dropOldest', overflow.dropOldest, 1);
+  else if (overflow !== 'buffer' && overflow !== 'latest' && overflow !== 'error')
+    throw optionError('overflow', "'buffer', 'latest', 'error' or { dropOldest }", overflow);
+  return overflow;
+}
+
+/** Passes values of a pushing source to an outlet, and applies the policy to values without room. */
+export class OverflowBuffer {
+  readonly #kept = new Fifo<{ readonly value: unknown }>();
+  readonly #places: number;
+  readonly #passesOn: boolean;
+  #completed = false;
+
+  constructor(
+    private readonly outlet: Outlet,
+    overflow: Overflow,
+  ) {
+    this.#places = typeof overflow === 'object' ? overflow.dropOldest : { buffer: Infinity, latest: 1, error: 0 }[overflow];
+    this.#passesOn = overflow === 'buffer' && outlet.queues;
+  }
+
+  next(value: unknown): void {
+    const { outlet } = this;
+    const isFirst = this.#kept.length === 0;
+    if (this.#passesOn || (isFirst && outlet.hasRoom)) {
+      outlet.send(value);
+      return;
+    }
+    if (this.#places === 0) {
+      outlet.overflow();
+      return;
+    }
+    this.#kept.push({ value });
+    if (this.#kept.length > this.#places) this.#kept.shift();
+    if (isFirst) this.#sendWhenRoom();
+  }
+
+  /** The source has completed. Kept values still leave. */
+  complete(): void {
+    this.#completed = true;
+    if (this.#kept.length === 0) this.outlet.complete();
+  }
+
+  /** Sends kept values once there is room, in the async context of the source, because another call may make the room. */
+  #sendWhenRoom(): void {
+    const context = currentContext();
+    this.outlet.whenRoom(() => {
+      context(this.#sendKept);
+    });
+  }
+
+  readonly #sendKept = (): void => {
+    const { outlet } = this;
+    while (outlet.hasRoom && !outlet.closed) {
+      const kept = this.#kept.shift();
+      if (kept === undefined) break;
+      outlet.send(kept.value);
+    }
+    if (outlet.closed) this.#kept.clear();
+    else if (this.#kept.length > 0) this.#sendWhenRoom();
+    else if (this.#completed) outlet.complete();
+  };
+}
+
+/**
+ * Sends all values of an input to an outlet. It pulls iterables, async iterables, ReadableStreams and streams while there is room. Other
+ * Observables push, and `overflow` decides about a value without room.
+ */
+export function pump(input: Input<unknown>, outlet: Outlet, overflow: Overflow): TeardownLogic {
+  try {
+    const made = typeof input === 'function' ? input() : input;
+    refuseBytes(made);
+    const source = pullSource(Object(made) as object);
+    return source === null ? push(made as ObservableInput<unknown>, outlet, overflow) : pull(source, outlet);
+  } catch (error) {
+    outlet.fail(error);
+    return undefined;
+  }
+}
+
+function push(input: ObservableInput<unknown>, outlet: Outlet, overflow: Overflow): TeardownLogic {
+  const policy = new OverflowBuffer(outlet, overflow);
+  const pushed$ = new Observable<never>((subscriber) => observableFrom(input).subscribe(new PushRelay(subscriber, outlet, policy)));
+  const subscription = pushed$.subscribe({
+    error: (error: unknown) => {
+      outlet.fail(error);
+    },
+    complete: () => {
+      policy.complete();
+    },
+  });
+  const context = new LateContext();
+  if (!subscription.closed) context.take();
+  return () => {
+    context.run(() => {
+      guard('ending an input', () => subscription.unsubscribe());
+    });
+  };
+}
+
+/** Stops a source that emits within `subscribe`, where there is no subscription yet: it completes once the outlet has closed. */
+class PushRelay extends Relay<unknown> {
+  constructor(
+    to: Subscriber<never>,
+    private readonly outlet: Outlet,
+    private readonly policy: OverflowBuffer,
+  ) {
+    super(to);
+  }
+
+  protected take(value: unknown): void {
+    if (!this.outlet.closed) this.policy.next(value);
+    if (this.outlet.closed) this.complete();
+  }
+}
+
+/** Pulls the next value only while there is room. Pulls in the async context of its call, because another call may have made the room. */
+function pull(source: PullSource, outlet: Outlet): () => void {
+  const context = new LateContext();
+  let exhausted = false;
+  let asked = false;
+  let stepping = false;
+  const send = (value: unknown): void => {
+    asked = false;
+    outlet.send(value);
+    step();
+  };
+  const taker: Pull<unknown> = {
+    resolve({ done, value }) {
+      if (done === true) {
+        exhausted = true;
+        outlet.complete();
+      } else if (!outlet.full) send(value);
+      // There was demand at the pull, but the queue has since reached its limit. So the value waits for room.
+      else waitFor('whenRoom', () => send(value));
+    },
+    reject(error) {
+      exhausted = true;
+      outlet.fail(error);
+    },
+  };
+  const waitFor = (what: 'whenRoom' | 'whenDemand', task: () => void): void => {
+    context.take();
+    outlet[what](() => {
+      context.run(task);
+    });
+  };
+  // A loop, because a synchronous source would otherwise recurse: each answer would pull the next value.
+  const step = (): void => {
+    if (stepping) return;
+    stepping = true;
+    while (!asked && !exhausted && !outlet.closed && outlet.hasDemand) {
+      asked = true;
+      try {
+        source.pull(taker);
+      } catch (error) {
+        taker.reject(error);
+      }
+    }
+    stepping = false;
+    if (exhausted || outlet.closed) return;
+    // Code that ends the stream meanwhile also stops the source, so keep the context.
+    if (asked) context.take();
+    // `whenDemand` may call `step` synchronously.
+    else waitFor('whenDemand', step);
+  };
+  step();
+  return () => {
+    if (!exhausted)
+      context.run(() => {
+        guard('ending an input', () => source.stop());
+      });
+  };
+}
 
 /** How an input is sent. */
 export interface FeedOptions {

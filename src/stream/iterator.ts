@@ -1,8 +1,8 @@
 import { Subscription } from 'rxjs';
-import type { StreamCore } from '../peer/stream/stream-core.js';
-import { UnreadQueue } from '../peer/stream/unread-queue.js';
-import { Fifo } from '../wire/fifo.js';
+import { Fifo } from '../util/collections.js';
 import { failing } from './promises.js';
+import { UnreadQueue } from './receiving.js';
+import type { StreamCore } from './stream-core.js';
 
 /** A consumer that waits for the next value. */
 export interface Pull<T> {

@@ -1,9 +1,9 @@
-import { isThenable, markHandled } from '../peer/base/guard.js';
+import { tagOf } from '../util/check.js';
+import { getOrMake } from '../util/collections.js';
 import { checkedMessage, isNearer } from '../wire/codec.js';
 import type { Codec, Message } from '../wire/codec.js';
-import { tagOf } from '../wire/cross-realm.js';
 import type { Metadata, MetadataInput } from '../wire/frame.js';
-import { getOrMake } from '../wire/get-or-make.js';
+import { isThenable, markHandled } from './promises.js';
 
 /** Makes a shallow copy. It spreads, because `Object.assign` would run a `__proto__` setter. */
 export function copyMetadata(metadata: MetadataInput | undefined | null): Metadata {

@@ -1,21 +1,504 @@
+import type { Session, Share } from '../connection/connection.js';
+import type { Backlog, Bulk, Scheduler } from '../connection/outbound.js';
 import { log } from '../logger.js';
-import { encodedPayload } from '../peer/stream/encoded-payload.js';
-import type { EncodedPayload } from '../peer/stream/encoded-payload.js';
-import { report } from '../peer/stream/failures.js';
-import { hasRoom, overflowsWith, whenRoom } from '../peer/stream/room.js';
-import { sendable } from '../peer/stream/sendable.js';
-import type { StreamCore } from '../peer/stream/stream-core.js';
-import { extrasOf } from '../peer/stream/stream-extras.js';
-import { guard } from '../rx/guard.js';
-import { endedHere } from '../session/base/close-cause.js';
-import { aboutStream } from '../wire/about-stream.js';
+import type { OpenQueue } from '../peer/waiting.js';
+import { guard } from '../rx/subscribers.js';
+import type { NamesOf } from '../util/check.js';
+import { Fifo, LazyMap } from '../util/collections.js';
+import { checkedMessage, isPlain } from '../wire/codec.js';
+import type { Codec, Message } from '../wire/codec.js';
+import { CancelledError, QueueOverflowError, aboutStream, violation } from '../wire/errors.js';
+import { checkFragmentable, fits } from '../wire/fragment.js';
+import type { Slicer } from '../wire/fragment.js';
 import { ABSENT } from '../wire/frame.js';
 import type { Frame, Metadata, MetadataInput } from '../wire/frame.js';
-import { chargeOfPart } from '../wire/held-bytes.js';
-import { CancelledError, QueueOverflowError } from '../wire/stream-errors.js';
-import { violation } from '../wire/violation.js';
+import type { Limits } from '../wire/limits.js';
+import { OutgoingFrame, encodedPartOf, isSmall } from '../wire/outgoing.js';
+import { chargeOf, chargeOfPart } from '../wire/reassembly.js';
+import { endedHere, report } from './end.js';
 import { copyMetadata, freezeMetadata } from './metadata.js';
 import { rejected, unheeded } from './promises.js';
+import { SharedPayload } from './shared-payload.js';
+import type { LiveStream, StreamCore, StreamHost, WaitingFrames } from './stream-core.js';
+import { extrasOf } from './stream.js';
+
+/** Returns a frame's slices, or `null` if the frame fits one message. */
+export type Cut = (frame: OutgoingFrame) => Slicer | null;
+
+interface Waiting {
+  readonly frame: OutgoingFrame;
+  /** Bytes of the frame that have not left. */
+  bytes: number;
+}
+
+/** One stream's unsent frames. Some slices of the front frame may already have left. */
+export class StreamQueue {
+  readonly #waiting = new Fifo<Waiting>();
+  /** The slices of the front frame that have not left; `null` for a frame that is not cut. */
+  #slices: Slicer | null = null;
+  #bytes = 0;
+
+  /** Unsent bytes of payload. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** How many frames have not left whole. */
+  get frames(): number {
+    return this.#waiting.length;
+  }
+
+  /** Whether the front frame is an open of which no slice has left. */
+  get unopened(): boolean {
+    return this.#slices?.inProgress !== true && this.front.type === 'open';
+  }
+
+  /**
+   * The front frame, which leaves next or has left in part.
+   *
+   * @throws TypeError if the queue is empty
+   */
+  get front(): OutgoingFrame {
+    return this.#front().frame;
+  }
+
+  /** Adds a frame. Returns the bytes that the frame counts for. */
+  append(frame: OutgoingFrame): number {
+    const bytes = chargeOfPart(encodedPartOf(frame));
+    this.#waiting.push({ frame, bytes });
+    this.#bytes += bytes;
+    return bytes;
+  }
+
+  /**
+   * Takes the next whole frame, or the next slice of a frame.
+   *
+   * @throws errors of the codec; ProtocolError for a frame that cannot be cut; TypeError if the queue is empty
+   */
+  take(cut: Cut): Frame {
+    const front = this.#front();
+    const { frame } = front;
+    this.#slices ??= cut(frame);
+    const slice = this.#slices === null ? frame : this.#slices.next();
+    if (this.#slices === null || this.#slices.done) {
+      this.#charge(front, front.bytes);
+      this.#slices = null;
+      this.#waiting.shift();
+    } else this.#charge(front, Math.min(front.bytes, chargeOfSlice(slice)));
+    return slice;
+  }
+
+  /** Takes all frames. Returns a partly sent frame whole. */
+  takeAll(): OutgoingFrame[] {
+    const frames: OutgoingFrame[] = [];
+    for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) frames.push(next.frame);
+    return frames;
+  }
+
+  #front(): Waiting {
+    const front = this.#waiting.peek();
+    if (front === undefined) throw new TypeError('expected a frame to be queued, got a queue that is empty');
+    return front;
+  }
+
+  #charge(front: Waiting, bytes: number): void {
+    front.bytes -= bytes;
+    this.#bytes -= bytes;
+  }
+}
+
+/** Returns the charge of a slice. A plain slice has as many bytes as units, and needs no measuring. */
+function chargeOfSlice(slice: Frame): number {
+  const part = encodedPartOf(slice);
+  return typeof part === 'string' && isPlain(slice) ? chargeOf(part.length) : chargeOfPart(part);
+}
+
+/** Waiting tasks by stream, in the order in which the streams came. */
+export class Waiters extends LazyMap<number, (() => void)[]> {
+  add(stream: number, task: () => void): void {
+    const tasks = this.get(stream);
+    if (tasks === undefined) this.set(stream, [task]);
+    else tasks.push(task);
+  }
+
+  /** Removes and returns the tasks of one stream. */
+  take(stream: number): readonly (() => void)[] {
+    const tasks = this.get(stream) ?? [];
+    this.delete(stream);
+    return tasks;
+  }
+
+  /** Runs and removes the tasks of one stream. */
+  run(stream: number): void {
+    runAll(this.take(stream));
+  }
+}
+
+/** Runs tasks in their order. */
+export function runAll(tasks: readonly (() => void)[]): void {
+  for (const task of tasks) task();
+}
+
+/** A stream with a queue below so many bytes accepts more without waiting. */
+export const STREAM_ROOM_BYTES = 256 * 1024;
+/** Even at the limit, a stream with an empty queue may add so many bytes: it did not ignore back-pressure. */
+export const SPARED_BYTES = 16 * 1024;
+
+/** The queues of a connection, as their room sees them. */
+export interface Queued {
+  readonly limits: Limits;
+  readonly share: Share | null;
+  /** Queued bytes of payload of all streams. */
+  readonly bytes: number;
+  /** The non-empty queues by stream. */
+  readonly queues: { get(stream: number): { readonly bytes: number } | undefined };
+}
+
+/** Returns the room of a backlog, made on first use. */
+export function roomIn(backlog: Backlog): Room {
+  return (backlog.room ??= new Room(backlog));
+}
+
+/**
+ * Knows which streams may add more: those with less than 256 KiB queued, while all queues together are below `sendHighWaterBytes`. Keeps the
+ * tasks that wait for that.
+ */
+export class Room extends Waiters {
+  /** All queues together are short enough below so many bytes. */
+  readonly #highWater: number;
+  /** Whether all queues together have become short enough since {@link relieve} last ran. */
+  #relieved = false;
+
+  constructor(private readonly queued: Queued) {
+    super();
+    const { sendHighWaterBytes, maxUnsentBytes } = queued.limits;
+    this.#highWater = Math.min(sendHighWaterBytes, maxUnsentBytes);
+  }
+
+  /** Returns whether `stream` may add more without growing a long queue. */
+  hasRoom(stream: number): boolean {
+    const { share, queues, bytes } = this.queued;
+    if (share?.mustWait() === true) return false;
+    const queue = queues.get(stream);
+    return (queue === undefined || queue.bytes < STREAM_ROOM_BYTES) && bytes < this.#highWater;
+  }
+
+  /**
+   * Returns whether a stream must fail if it adds so many bytes without waiting for room. That is so once all queues together hold
+   * `maxUnsentBytes`. A stream with an empty queue did not fill them, so it may still add up to {@link SPARED_BYTES}. Even this exception ends
+   * once they hold `sendHighWaterBytes` more.
+   */
+  overflowsWith(stream: number, bytes: number): boolean {
+    const { share, queues, bytes: queued, limits } = this.queued;
+    const { maxUnsentBytes, sendHighWaterBytes } = limits;
+    if (share?.overflowsWith(bytes) === true) return true;
+    if (queued < maxUnsentBytes) return false;
+    return bytes > SPARED_BYTES || queues.get(stream) !== undefined || queued >= maxUnsentBytes + sendHighWaterBytes;
+  }
+
+  /** Runs the tasks that wait on `stream`, if it has room. */
+  wake(stream: number): void {
+    if (this.size > 0 && this.hasRoom(stream)) this.run(stream);
+  }
+
+  /** So many bytes have left the queues. */
+  freed(bytes: number): void {
+    const left = this.queued.bytes;
+    if (left < this.#highWater && left + bytes >= this.#highWater) this.#relieved = true;
+  }
+
+  /** Other connections have made room. The waiting tasks run at the next {@link relieve}. */
+  madeElsewhere(): void {
+    this.#relieved = true;
+  }
+
+  /** Runs the tasks that waited for all queues together, once the queues have become short enough. */
+  relieve(): void {
+    if (!this.#relieved) return;
+    this.#relieved = false;
+    for (const stream of [...this.keys()]) this.wake(stream);
+  }
+}
+
+/** The parts of a scheduler that its pulls use. */
+export interface PullHost {
+  readonly backlog: Backlog;
+  /** How many frames the scheduler has accepted so far. */
+  readonly accepted: number;
+  /** Whether a pulled frame leaves at once, within this turn's share of the event loop. */
+  readonly hasTurn: boolean;
+  readonly bulk: Pick<Bulk, 'holds'>;
+  /** Writes queued frames while the pace allows, then pulls more. */
+  pump(): void;
+}
+
+/**
+ * The most streams in a row that {@link Pulls.many} asks without an answer. An async source answers some microtasks later, and is then asked
+ * again. Few such sources use up the share of a turn. The values of more sources would have to wait for the next turn.
+ */
+const MOST_UNANSWERED = 16;
+
+/** Returns the pulls of a scheduler, made on first use. */
+export function pullsOf(scheduler: Scheduler): Pulls {
+  return (scheduler.backlog.pulls ??= new Pulls(scheduler));
+}
+
+/** Asks streams that wait until the socket takes more for their next frame. Waiting streams take turns. */
+export class Pulls extends Waiters {
+  /** The stream that was pulled last; -1, which is no stream, at first. */
+  pulled = -1;
+  #isPulling = false;
+  /** A pulled stream may send exactly one frame now, until the scheduler has accepted one more than this; `null` for none. */
+  #grantedAt: number | null = null;
+
+  constructor(private readonly host: PullHost) {
+    super();
+  }
+
+  /** Whether any stream waits, and may be pulled. */
+  get any(): boolean {
+    return this.size > 0 && this.host.backlog.share?.mustWait() !== true;
+  }
+
+  /** Whether {@link many} runs. */
+  get isPulling(): boolean {
+    return this.#isPulling;
+  }
+
+  /** Returns whether to pull a frame from a stream now. The frame leaves at once within this turn's share, or the stream has its turn. */
+  hasDemand(stream: number): boolean {
+    const { host } = this;
+    if (this.#grantedAt !== host.accepted && (!host.hasTurn || host.bulk.holds(stream))) return false;
+    this.pulled = stream;
+    return true;
+  }
+
+  /** Runs `task` once {@link hasDemand} holds. Waiting streams take turns. */
+  whenDemand(stream: number, task: () => void): void {
+    this.add(stream, task);
+    this.host.pump();
+  }
+
+  /** Pulls after a queued frame has left, so pulled streams and queues take turns. A stream is pulled again after its last frame has left. */
+  after(stream: number): void {
+    if (this.any) this.#granting(() => (this.#mayPull(stream) ? this.run(stream) : this.#next()));
+  }
+
+  /** Pulls one frame ahead of the queues. Returns `false` if no stream may send. */
+  one(): boolean {
+    return this.#granting(() => this.#next());
+  }
+
+  /** Pulls streams while there is a turn, and until enough of them have not answered at once. Returns `false` once no stream may send. */
+  many(): boolean {
+    const { host } = this;
+    let unanswered = 0;
+    let isAnyAsked = true;
+    this.#isPulling = true;
+    try {
+      while (isAnyAsked && unanswered < MOST_UNANSWERED && host.hasTurn) {
+        const { accepted } = host;
+        isAnyAsked = this.#next();
+        unanswered = host.accepted === accepted ? unanswered + 1 : 0;
+      }
+    } finally {
+      this.#isPulling = false;
+    }
+    return isAnyAsked;
+  }
+
+  /** Pulls the stream that has waited longest, of those whose frame may leave. Returns `false` if there is none. */
+  #next(): boolean {
+    if (this.any)
+      for (const stream of this.keys()) {
+        if (!this.#mayPull(stream)) continue;
+        this.run(stream);
+        return true;
+      }
+    return false;
+  }
+
+  #mayPull(stream: number): boolean {
+    const { host } = this;
+    return !host.backlog.queues.has(stream) && !host.bulk.holds(stream);
+  }
+
+  #granting<T>(ask: () => T): T {
+    this.#grantedAt = this.host.accepted;
+    try {
+      return ask();
+    } finally {
+      this.#grantedAt = null;
+    }
+  }
+}
+
+/** The number of frames of a stream that has sent only its open. */
+const OPEN_ALONE = 1;
+
+/** The frames of one stream in a queue of streams that wait for a socket. */
+export class QueuedFrames implements WaitingFrames {
+  readonly #frames: OutgoingFrame[] = [];
+  readonly #tasks: (() => void)[] = [];
+  #bytes = 0;
+
+  constructor(
+    private queue: OpenQueue,
+    readonly stream: LiveStream,
+  ) {}
+
+  get hasRoom(): boolean {
+    return this.#bytes < STREAM_ROOM_BYTES && !this.queue.full;
+  }
+
+  overflowsWith(bytes: number): boolean {
+    return this.queue.full && (bytes > SPARED_BYTES || this.#frames.length > OPEN_ALONE || this.queue.bytes >= 2 * this.queue.limit);
+  }
+
+  addTask(task: () => void): void {
+    this.#tasks.push(task);
+  }
+
+  /** The queue has room again. */
+  roomFreed(): void {
+    if (this.hasRoom) runAll(this.#tasks.splice(0));
+  }
+
+  add(frame: OutgoingFrame): void {
+    this.#frames.push(frame);
+    const bytes = chargeOfPart(OutgoingFrame.encodedPayload(frame));
+    this.#bytes += bytes;
+    this.queue.charge(bytes);
+  }
+
+  leave(): readonly (() => void)[] {
+    this.queue.release(this, this.#bytes);
+    this.#frames.length = 0;
+    return this.#tasks.splice(0);
+  }
+
+  /** Moves the stream to a session before its first frame leaves: hooks may send on the stream then, and the answer may come. */
+  flushTo(session: Session): void {
+    const { stream } = this;
+    session.adopt(stream);
+    session.scheduler.batch(() => {
+      stream.restart();
+      for (const frame of this.#frames) stream.send(frame);
+      this.queue.release(this, this.#bytes);
+    });
+    runAll(this.#tasks.splice(0));
+  }
+
+  /** Moves to another queue. */
+  moveTo(queue: OpenQueue): void {
+    this.queue.release(this, this.#bytes);
+    this.queue = queue;
+    queue.take(this, this.#bytes);
+  }
+}
+
+/** A payload to send, encoded at the call. */
+export interface EncodedPayload {
+  /** The value as the caller passed it. */
+  readonly source: unknown;
+  /** The value for observers, without a shared payload around it; `ABSENT` for no payload. */
+  readonly value: unknown;
+  /** `null` for no payload. */
+  readonly encoded: Message | null;
+}
+
+/**
+ * Encodes a payload. `undefined` and `ABSENT` mean none.
+ *
+ * @throws TypeError for a value that the codec cannot represent
+ */
+export function encodedPayload(codec: Codec, source: unknown): EncodedPayload {
+  if (source === undefined || source === ABSENT) return { source, value: ABSENT, encoded: null };
+  if (source instanceof SharedPayload) return { source, value: source.value, encoded: source.encodedBy(codec) };
+  return { source, value: source, encoded: checkedMessage(codec, codec.encodePayload(source)) };
+}
+
+// A closed stream always has room and demand, so that no task waits on it. So does one whose end waits for a socket.
+
+/** Whether a stream can send more without growing a long queue. */
+export function hasRoom(stream: LiveStream): boolean {
+  const { session, waiting } = stream;
+  if (waiting !== null) return stream.sealed || waiting.hasRoom;
+  return stream.closed || (session !== null && roomIn(session.scheduler.backlog).hasRoom(Number(stream.id)));
+}
+
+/** Runs `task` once there is room, or once the stream has ended. */
+export function whenRoom(stream: LiveStream, task: () => void): void {
+  const { session, waiting } = stream;
+  if (hasRoom(stream)) {
+    task();
+    return;
+  }
+  // After the wait the stream may be on another socket.
+  const again = (): void => {
+    whenRoom(stream, task);
+  };
+  if (waiting !== null) waiting.addTask(again);
+  else if (session !== null) roomIn(session.scheduler.backlog).add(Number(stream.id), again);
+}
+
+/** Whether a frame sent now leaves at once, so that it is time to pull the next value. The frames of a waiting stream never do. */
+export function hasDemand(stream: LiveStream): boolean {
+  const { session, waiting } = stream;
+  if (waiting !== null) return stream.sealed;
+  return stream.closed || (session !== null && pullsOf(session.scheduler).hasDemand(Number(stream.id)));
+}
+
+/** Runs `task` once a frame would leave at once, or once the stream has ended. */
+export function whenDemand(stream: LiveStream, task: () => void): void {
+  const { session, waiting } = stream;
+  if (stream.closed || (waiting !== null && stream.sealed)) task();
+  else if (waiting !== null) waiting.addTask(task);
+  else if (session !== null) pullsOf(session.scheduler).whenDemand(Number(stream.id), task);
+}
+
+/** Returns whether the queues of all streams are so full that a value of `bytes` must fail if it did not wait for room. */
+export function overflowsWith(stream: LiveStream, bytes: number): boolean {
+  const { session, waiting } = stream;
+  if (waiting !== null) return waiting.overflowsWith(bytes);
+  return session !== null && roomIn(session.scheduler.backlog).overflowsWith(Number(stream.id), bytes);
+}
+
+/** The parts of a host that decide whether a frame can be sent. */
+export type SendHost = Pick<StreamHost, 'codec' | 'options' | 'nextStreamId'>;
+
+/**
+ * Returns a frame to send, whose fields hold the value of the payload. The id is `null` before the stream has one.
+ *
+ * @throws ProtocolError if no cut can make the frame fit, because its headers or trailers are too big
+ */
+export function sendable(host: SendHost, frame: Frame, { source, encoded }: EncodedPayload, id: number | null): OutgoingFrame {
+  return new OutgoingFrame(frame, encoded, host.codec, source, checkSendable(host, frame, encoded, id));
+}
+
+/** Returns whether a frame surely fits one message, under any id. */
+function checkSendable(host: SendHost, frame: Frame, encodedPayload: Message | null, id: number | null): boolean {
+  const { codec, options } = host;
+  const { maxFrameBytes } = options;
+  if (isSmall(frame, encodedPayload, maxFrameBytes, codec)) return true;
+  // Measure with the stream's future id, or with the longest id if no session knows it.
+  const numbered = { ...frame, stream: id ?? host.nextStreamId ?? Number.MAX_SAFE_INTEGER };
+  if (!fits(numbered, encodedPayload, maxFrameBytes, codec)) checkFragmentable(numbered, encodedPayload, maxFrameBytes, codec);
+  return false;
+}
+
+/** Encodes the payload of a reset. Returns `null` if there is no payload, or, with a warning, if it cannot be sent. */
+export function resetPayload(host: SendHost, payload: unknown, id: number | null): Message | null {
+  if (payload === undefined || payload === null) return null;
+  try {
+    const encoded = checkedMessage(host.codec, host.codec.encodePayload(payload));
+    checkSendable(host, { type: 'reset', payload }, encoded, id);
+    return encoded;
+  } catch (error) {
+    log('warn', aboutStream(id, 'the payload of a reset cannot be sent, and the reset goes without it'), error);
+    return null;
+  }
+}
 
 /** Trailers, or a function that returns them. The stream calls the function when it sends its end. */
 export type TrailersInput = MetadataInput | (() => MetadataInput | null);
@@ -204,3 +687,32 @@ export class Outbox {
     return freezeMetadata(trailers, this.stream.host.codec, 'trailers');
   }
 }
+
+/** @throws TypeError for `undefined` and `ABSENT`, which mean no value */
+export function checkValue(value: unknown): void {
+  if (value === undefined || value === ABSENT) throw new TypeError(`expected a value to send, got ${String(value)}; null is a value`);
+}
+
+/** Headers for this side's first frame on a stream that the remote opened. */
+export interface SendOptions {
+  /** Metadata ahead of the answer (S4), copied. An object without keys means none (S13). A TypeError after this side's first frame. Default none. */
+  readonly headers?: MetadataInput | undefined;
+}
+
+/** Trailers, which leave with the end. */
+export interface EndOptions {
+  /** Metadata known only now, such as a count or a checksum (S4), copied. Default: the trailers of `setTrailers`, else none. */
+  readonly trailers?: MetadataInput | undefined;
+}
+
+/** Headers, if the reply is this side's first frame, and trailers for this side's end. */
+export interface ReplyOptions extends SendOptions, EndOptions {}
+
+/** Names {@link SendOptions}. */
+export const SEND_NAMES: NamesOf<SendOptions> = { headers: true };
+
+/** Names {@link EndOptions}. */
+export const END_NAMES: NamesOf<EndOptions> = { trailers: true };
+
+/** Names {@link ReplyOptions}. */
+export const REPLY_NAMES: NamesOf<ReplyOptions> = { headers: true, trailers: true };

@@ -1,6 +1,8 @@
-import { checkValue } from '../peer/stream/check-value.js';
+import { map } from 'rxjs';
+import type { OperatorFunction } from 'rxjs';
 import { checkedMessage } from '../wire/codec.js';
 import type { Codec, Message } from '../wire/codec.js';
+import { checkValue } from './sending.js';
 
 /**
  * A payload for many streams, which each codec encodes only once. Send it like its value: with `notify`, `reply` or `send`, and from inputs
@@ -40,4 +42,19 @@ export class SharedPayload<T = unknown> {
   toJSON(): T {
     return this.value;
   }
+}
+
+/**
+ * Makes each value a {@link SharedPayload}: many streams that answer with one hot source then encode each value once. Place it before the
+ * source is shared.
+ *
+ * @example
+ * ```ts
+ * const price$ = feed$.pipe(encodeOnce(), share());
+ * server.peers$.pipe(mergeMap(({ streams$ }) => streams$.pipe(respond(() => price$)))).subscribe();
+ * // 300 subscribers: one JSON.stringify for each price
+ * ```
+ */
+export function encodeOnce<T>(): OperatorFunction<T, SharedPayload<T>> {
+  return map((value) => new SharedPayload(value));
 }

@@ -1,22 +1,133 @@
+import type { Unsubscribable } from 'rxjs';
+import type { ReadBackpressure, ReceiveBudget } from '../connection/budget.js';
+import type { StreamTable, Tally } from '../connection/connection.js';
+import type { GoAway } from '../connection/control.js';
+import type { FloodGuard } from '../connection/inbound.js';
+import type { NotificationTurn, Scheduler, Unsent } from '../connection/outbound.js';
+import { resetFrame } from '../connection/replies.js';
+import type { MessageForm } from '../connection/replies.js';
 import { log } from '../logger.js';
-import type { Sink } from '../operators/route.js';
-import { ENDED } from '../session/base/close-cause.js';
-import type { CloseCause } from '../session/base/close-cause.js';
-import { overtakes } from '../session/base/precedence.js';
-import { runAll } from '../session/base/waiters.js';
-import type { Unsent } from '../session/send/backlog.js';
-import { resetFrame } from '../session/send/control-frames.js';
-import { NO_EXTRAS } from '../session/streams/live-stream-host.js';
-import type { LiveStreamHost, ResetExtras, WaitingFrames } from '../session/streams/live-stream-host.js';
-import { releaseTasks } from '../session/streams/lose-socket.js';
+import type { Sink } from '../operators/demultiplex.js';
+import type { HooksToRun } from '../peer/hooks.js';
+import type { ResolvedOptions } from '../peer/options.js';
+import type { PeerStatus } from '../peer/status.js';
+import type { OpenQueue } from '../peer/waiting.js';
+import { guard } from '../rx/subscribers.js';
+import type { Codec, Message } from '../wire/codec.js';
 import { ResetCode } from '../wire/codes.js';
-import { StreamFault } from '../wire/fault.js';
-import type { FrameOf, StreamFrame } from '../wire/frame-types.js';
+import { CancelledError, DeadlineExceededError, StreamFault } from '../wire/errors.js';
+import type { AnyMuxError, StreamError } from '../wire/errors.js';
 import { ABSENT } from '../wire/frame.js';
-import type { CompleteFrame, Frame } from '../wire/frame.js';
+import type { CompleteFrame, Frame, FrameOf, Metadata, StreamFrame } from '../wire/frame.js';
 import type { OutgoingFrame } from '../wire/outgoing.js';
-import { Holdings } from './receiving.js';
+import type { Reassembly } from '../wire/reassembly.js';
+import type { AbortSignals, Abortable, Deadline, Deadlined, Deadlines } from './deadlines.js';
+import { ENDED, causeError, overtakes } from './end.js';
+import type { CloseCause } from './end.js';
+import { Holdings, Inbox } from './receiving.js';
+import type { Reader } from './receiving.js';
+import { runAll } from './sending.js';
+import type { Outbox } from './sending.js';
 import { StreamState } from './state.js';
+import type { Stream, StreamExtras } from './stream.js';
+
+/** The owner of the remote's streams. */
+export interface StreamOwner {
+  /** Counts the streams and frames of all sockets. */
+  readonly tally: Tally;
+  /** Makes the stream for an open of the remote, which may not have arrived whole. */
+  remoteStream(): LiveStream;
+  /** The library has refused a stream of the remote, because of a rule or a limit, or because no handler took it. */
+  refused(code: ResetCode, reason: string): void;
+}
+
+/** Closes a draining connection after its last stream. */
+export interface StreamClosing {
+  /** A stream has ended. */
+  streamReleased(): void;
+}
+
+/** The parts of a session that a live stream uses. */
+export interface LiveStreamHost extends MessageForm {
+  readonly streams: StreamTable;
+  readonly scheduler: Scheduler;
+  readonly flood: FloodGuard;
+  readonly reading: ReadBackpressure;
+  readonly receiveBudget: ReceiveBudget;
+  readonly reassembly: Pick<Reassembly, 'release'>;
+  readonly control: { readonly goaway: GoAway };
+  readonly owner: StreamOwner;
+  readonly closing: StreamClosing;
+  readonly notifications: NotificationTurn;
+  /** Bytes of the payload in delivery, with its headers. */
+  readonly arrivedBytes: number;
+  /** Returns the reason of a reset, with the note of the limits appended. */
+  noted(reason: string): string;
+  /** Ends the connection. */
+  fail(error: unknown): void;
+}
+
+/** The frames of a stream that no socket has accepted yet, and the tasks that wait on the stream. */
+export interface WaitingFrames {
+  /** Whether the stream can send more without growing a long queue. */
+  readonly hasRoom: boolean;
+  /** Returns whether the queue of all streams is so full that a value of `bytes` must fail if it did not wait for room. */
+  overflowsWith(bytes: number): boolean;
+  /** Keeps a task until a socket accepts the stream, or until there is room. */
+  addTask(task: () => void): void;
+  add(frame: OutgoingFrame): void;
+  /** The stream has ended. Drops its frames, and returns its tasks. */
+  leave(): readonly (() => void)[];
+}
+
+/** Optional parts of a reset. */
+export interface ResetExtras {
+  /** The decoded payload; default `null`, which means none. */
+  readonly payload?: unknown;
+  /** The encoded payload; default `null`, which sends none. */
+  readonly encodedPayload?: Message | null;
+  /** The error for the stream's user instead of the cause's plain error. */
+  readonly error?: unknown;
+}
+
+/** A reset without optional parts. */
+export const NO_EXTRAS: ResetExtras = {};
+
+/** The socket takes no more frames of a stream. An unsent stream waits for the next socket, if one will come. Any other stream ends. */
+export function loseSocket(session: LiveStreamHost, stream: LiveStream, cause: CloseCause): void {
+  if (stream.closed) return;
+  const queued = session.scheduler.backlog.takeUnsent(Number(stream.id));
+  if (stream.unsent && waitsAgain(session, stream, queued)) return;
+  stream.advance('close');
+  stream.close();
+  stream.release(cause);
+  runAll(queued.waiters);
+}
+
+/** Takes a stream from its socket, with its frames and tasks. Returns `false` if no other socket will come. */
+function waitsAgain(session: LiveStreamHost, stream: LiveStream, unsent: Unsent): boolean {
+  const id = Number(stream.id);
+  stream.restart();
+  try {
+    if (!stream.requeue(unsent)) return false;
+  } catch (error) {
+    log('error', `stream ${id}: internal error`, error);
+    return false;
+  }
+  stream.close();
+  stream.session = stream.id = null;
+  // The next socket counts it again.
+  session.owner.tally.opened--;
+  releaseTasks(session, stream, id);
+  return true;
+}
+
+/** Runs the tasks that waited on a stream which has left its socket, and notifies the drain. */
+export function releaseTasks({ notifications, scheduler, closing }: LiveStreamHost, stream: LiveStream, id: number): void {
+  if (stream.isNotification) notifications.ended(stream);
+  scheduler.release(id);
+  closing.streamReleased();
+}
 
 /** Codes of resets by the library without a fault of the remote: an unread upload, the streams left by a drain, and a caller's deadline. */
 const WELL_MEANT: ReadonlySet<ResetCode> = new Set([ResetCode.NO_ERROR, ResetCode.CANCEL, ResetCode.DEADLINE_EXCEEDED]);
@@ -243,4 +354,277 @@ export abstract class LiveStream extends StreamState implements Sink<CompleteFra
     this.#held?.release();
     releaseTasks(session, this, Number(this.id));
   }
+}
+
+/** The end of a stream's received payloads. */
+export interface End {
+  /** `null` if the stream ended without an error. */
+  readonly error: unknown;
+}
+
+/** The end without an error. */
+export const COMPLETED: End = { error: null };
+
+/** Delivers the end to a reader. rxjs throws a teardown's error at this caller, so guard it: other readers still need their end. */
+export function deliverEnd(reader: { error(error: unknown): void; complete(): void }, { error }: End): void {
+  guard('a subscriber of a stream', () => {
+    if (error === null) reader.complete();
+    else reader.error(error);
+  });
+}
+
+const NO_HEADERS: Readonly<Metadata> = Object.freeze({});
+
+/**
+ * One stream as its user sees it, without the Observable around it: received payloads, the sending side, and the end. Most streams need few of
+ * these parts, so each part is created on first access.
+ */
+export class StreamCore extends LiveStream implements Deadlined, Abortable, Unsubscribable {
+  /** The headers of the open; empty if it had none. */
+  headers: Readonly<Metadata>;
+  replyHeaders: Readonly<Metadata> | null = null;
+  trailers: Readonly<Metadata> | null = null;
+  /** Receives everything from the first payload on, without the inbox. */
+  reader: Reader | null = null;
+  /** Made by `outboxOf`, once this side sends more than the open. */
+  outbox: Outbox | null = null;
+  /** Made by `extrasOf`. */
+  extras: StreamExtras | null = null;
+  #inbox: Inbox | null = null;
+  #facade: Stream | null = null;
+  /** Whether a user has taken the stream. A stream of this side counts as taken. */
+  isTaken: boolean;
+  /** The error that came with the cause, or is created from the cause on access. */
+  #error: unknown = null;
+  /** Whether the remote has ended and its last payload was delivered. */
+  #completed = false;
+  #deadline: Deadline | null = null;
+  #signal: AbortSignal | null = null;
+
+  /**
+   * @param opening the headers of the open
+   * @param payload the payload of the open; `ABSENT` if it had none
+   */
+  constructor(
+    readonly host: StreamHost,
+    local: boolean,
+    isNotification: boolean,
+    opening: Readonly<Metadata> | null,
+    public payload: unknown,
+  ) {
+    super(local, isNotification);
+    this.headers = opening ?? NO_HEADERS;
+    this.isTaken = local;
+  }
+
+  get inbox(): Inbox {
+    return (this.#inbox ??= new Inbox(this));
+  }
+
+  /** Whether this side's first frame, which carries headers, has left. */
+  get begun(): boolean {
+    return this.outbox?.begun ?? this.local;
+  }
+
+  /** Whether the stream has a reader or a subscriber. */
+  get hasReader(): boolean {
+    return this.reader !== null || this.#inbox?.hasSubscriber === true;
+  }
+
+  /** The user's Observable of this stream, created on access. */
+  get facade(): Stream {
+    return (this.#facade ??= this.host.makeStream(this) as Stream);
+  }
+
+  /** Names the stream and its peer in the log. */
+  get label(): string {
+    return `${this.host.label}, stream ${this.id ?? 'without an id'}`;
+  }
+
+  /** The error that ended the stream; `null` while it is live, or if it ended without one. */
+  get error(): unknown {
+    return (this.#error ??= this.cause === null ? null : causeError(this.cause, this.id, this.unsent));
+  }
+
+  /** The end of the payloads; `null` while more may follow. */
+  get end(): End | null {
+    if (this.#completed) return COMPLETED;
+    return this.cause === null ? null : this;
+  }
+
+  /**
+   * Delivers every payload from the first on to `reader`, without an Inbox. Returns this object as the reader's subscription, which saves one
+   * object per stream.
+   */
+  readBy(reader: Reader): Unsubscribable {
+    this.markTaken();
+    // Payloads may already wait, because `onOpen` runs before the call reads.
+    for (let unread = this.#inbox?.shift(); unread !== undefined; unread = this.#inbox?.shift()) reader.next(unread.value);
+    this.reader = reader;
+    if (this.end !== null) deliverEnd(reader, this.end);
+    return this;
+  }
+
+  /** The reader leaves. Without a subscriber, the reader was the last one. */
+  unsubscribe(): void {
+    this.reader = null;
+    if (this.#inbox !== null) this.#inbox.checkLeft();
+    else if (this.end === null) this.lastReaderLeft();
+  }
+
+  /** Resets the stream if it takes longer than `timeoutMs`. 0 and `Infinity` mean no limit. */
+  limit(timeoutMs: number): void {
+    if (this.cause !== null) return;
+    this.#deadline = this.host.deadlines.add(this, timeoutMs);
+  }
+
+  /** Cancels the stream when `signal` aborts. */
+  cancelWith(signal: AbortSignal): void {
+    if (signal.aborted) this.aborted(signal.reason);
+    if (this.cause !== null) return;
+    this.#signal = signal;
+    this.host.signals.add(signal, this);
+  }
+
+  aborted(reason: unknown): void {
+    this.cancel('aborted', new CancelledError('aborted', { streamId: this.id, cause: reason }));
+  }
+
+  // Called by the connection
+
+  accept(open: CompleteFrame): void {
+    if (open.headers !== null) this.headers = Object.freeze(open.headers);
+    this.payload = open.payload;
+    if (open.end) {
+      this.trailers = open.trailers;
+      this.finish();
+    }
+    this.host.accept(this);
+  }
+
+  receive(frame: CompleteFrame): void {
+    if (this.local && this.replyHeaders === null) this.#firstFrame(frame.headers);
+    if (frame.end) this.trailers = frame.trailers;
+    if (frame.payload !== ABSENT) this.#deliver(frame.payload);
+    // For an end that closes the stream, the cause follows in `gone`.
+    if (frame.end && !this.closed) this.finish();
+  }
+
+  /** The remote has ended. This side may go on. */
+  finish(): void {
+    this.#completed = true;
+    this.#deliverEnd(COMPLETED);
+  }
+
+  gone(cause: CloseCause, error?: unknown): void {
+    this.#error = error;
+    if (this.#deadline !== null) this.host.deadlines.cancel(this.#deadline);
+    if (this.#signal !== null) this.host.signals.remove(this.#signal, this);
+    if (!this.#completed) this.#deliverEnd(this);
+    this.extras?.gone(cause);
+  }
+
+  requeue(unsent: Unsent): boolean {
+    const { source, openQueue } = this.host;
+    if (!source.expectsSocket) return false;
+    openQueue.requeue(this, unsent);
+    return true;
+  }
+
+  // Called by the inbox
+
+  /** A reader has come, or this side sends, so the stream is in use. */
+  markTaken(): void {
+    if (this.isTaken) return;
+    this.isTaken = true;
+    this.taken();
+  }
+
+  /** The last reader has left before the end. */
+  lastReaderLeft(): void {
+    if (this.local) this.cancel();
+  }
+
+  // Called by the user
+
+  /** Resets the stream with CANCEL, because this side wants nothing more of it. Consumers see `error`, by default the cause's error. */
+  cancel(reason = 'unsubscribed', error?: StreamError): void {
+    this.reset('user', ResetCode.CANCEL, reason, error === undefined ? undefined : { error });
+  }
+
+  expire(timeoutMs: number): void {
+    const error = deadlineError(timeoutMs, this);
+    this.reset('library', ResetCode.DEADLINE_EXCEEDED, `not done within ${timeoutMs} ms`, { error });
+  }
+
+  #deliver(payload: unknown): void {
+    if (this.end !== null) return;
+    if (this.#inbox === null && this.reader !== null) this.reader.next(payload);
+    else this.inbox.next(payload);
+  }
+
+  #deliverEnd(end: End): void {
+    if (this.#inbox !== null) this.#inbox.finish(end);
+    else if (this.reader !== null) deliverEnd(this.reader, end);
+  }
+
+  #firstFrame(headers: Readonly<Metadata> | null): void {
+    this.replyHeaders = headers === null ? NO_HEADERS : Object.freeze(headers);
+    const { incomingHeaders } = this.host.hooks;
+    for (const { hook } of incomingHeaders.entries) hook(this.replyHeaders, this.facade);
+    this.extras?.headersArrived(this.replyHeaders);
+  }
+}
+
+/** Returns the error of a call that missed its deadline. For an unsent call the error names the cause, and a retry is safe. */
+function deadlineError(timeoutMs: number, { id, unsent, host }: StreamCore): DeadlineExceededError {
+  if (!unsent) return new DeadlineExceededError(timeoutMs, { streamId: id });
+  if (id !== null) return new DeadlineExceededError(timeoutMs, { streamId: id, unsent: 'the connection took nothing more' });
+  const { reason, error } = host.source.absence;
+  return new DeadlineExceededError(timeoutMs, { unsent: reason, ...(error === null ? {} : { cause: error }) });
+}
+
+/** Why a peer has no open socket. An unsent call that ends reports it. */
+export interface Absence {
+  readonly reason: string;
+  /** The error of the last dial, if it failed. */
+  readonly error: AnyMuxError | null;
+}
+
+/** Whether a stream without a socket may wait for one. */
+export interface SocketOutlook {
+  readonly expectsSocket: boolean;
+  readonly absence: Absence;
+}
+
+/** The parts of a peer that a stream uses. */
+export interface StreamHost {
+  /** The user's peer, of the class of its entry point. */
+  readonly peer: unknown;
+  /** Makes the user's object of a stream, of the class of the entry point. */
+  readonly makeStream: (stream: StreamCore) => unknown;
+  /** Names the peer in the log. */
+  readonly label: string;
+  readonly codec: Codec;
+  readonly options: Pick<ResolvedOptions, 'errorSerializer' | 'label' | 'maxFrameBytes'>;
+  readonly hooks: HooksToRun;
+  readonly status: { readonly now: PeerStatus };
+  readonly source: SocketOutlook;
+  readonly openQueue: Pick<OpenQueue, 'requeue'>;
+  readonly deadlines: Deadlines;
+  readonly signals: AbortSignals;
+  /** A stream of the remote has arrived whole. */
+  accept(stream: StreamCore): void;
+  /** The id of this side's next stream; `null` without a socket. */
+  readonly nextStreamId: number | null;
+}
+
+/** Follows the streams of a peer. `rxmux/otel` implements it. */
+export interface Tracer {
+  /** Called with the headers of a call, after the interceptors. It may change them in place. */
+  calling(headers: Metadata, payload: unknown): void;
+  /** Called with the stream of that call, before its open is sent. A call that fails in between has none. */
+  called(stream: StreamCore): void;
+  /** Called with a stream of the remote. It calls `answer`, which runs the handlers. */
+  answering(stream: StreamCore, answer: () => void): void;
 }

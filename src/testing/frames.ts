@@ -1,4 +1,4 @@
-import type { FrameType } from '../wire/frame-types.js';
+import type { FrameType } from '../wire/frame.js';
 import type { Frame } from '../wire/frame.js';
 import { ResetCode } from '../wire/codes.js';
 

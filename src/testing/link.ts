@@ -2,14 +2,14 @@ import { map } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { isFault, OTHER_SIDE } from './memory-link.js';
 import type { Fault, MemoryLink, Side } from './memory-link.js';
-import type { CloseReason } from '../wire/close-reason.js';
+import type { CloseReason } from '../wire/codes.js';
 import type { Codec, Message } from '../wire/codec.js';
 import type { Frame } from '../wire/frame.js';
-import { checkFunction, checkNumber, checkObject, optionError } from '../wire/check.js';
-import { isArrayBuffer } from '../wire/cross-realm.js';
+import { checkFunction, checkNumber, checkObject, optionError } from '../util/check.js';
+import { isArrayBuffer } from '../util/check.js';
 import { refuseUnknown } from '../util/check.js';
 import type { NamesOf, Options } from '../util/check.js';
-import type { Given } from '../wire/check.js';
+import type { Given } from '../util/check.js';
 
 /** One message of a link, decoded. */
 export interface LinkMessage {

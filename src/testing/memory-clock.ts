@@ -4,7 +4,7 @@ import { immediateProvider } from 'rxjs/internal/scheduler/immediateProvider';
 import { intervalProvider } from 'rxjs/internal/scheduler/intervalProvider';
 import { performanceTimestampProvider } from 'rxjs/internal/scheduler/performanceTimestampProvider';
 import { timeoutProvider } from 'rxjs/internal/scheduler/timeoutProvider';
-import { LONGEST_TIMER_MS } from '../wire/longest-timer.js';
+import { LONGEST_TIMER_MS } from '../util/time.js';
 
 /** A task that is due at a time of the clock. */
 interface Task {

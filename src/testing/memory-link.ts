@@ -2,9 +2,9 @@ import { Subject } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { soon } from '../rx/soon.js';
 import type { SocketClose } from '../transport/transport.js';
-import { CloseCode } from '../wire/close-reason.js';
+import { CloseCode } from '../wire/codes.js';
 import type { Message } from '../wire/codec.js';
-import type { Given } from '../wire/check.js';
+import type { Given } from '../util/check.js';
 import { MemoryTransport } from './memory-transport.js';
 
 /** A message on its way from one end to the other. */

@@ -1,11 +1,11 @@
 import { asyncScheduler } from 'rxjs';
 import { soon } from '../rx/soon.js';
-import { CloseCode } from '../wire/close-reason.js';
+import { CloseCode } from '../wire/codes.js';
 import type { Message } from '../wire/codec.js';
 import type { MemoryTransport } from './memory-transport.js';
-import { SocketEvents } from '../transport/socket-events.js';
-import { ReadyState } from '../transport/socket-like.js';
-import type { SocketWithTurns } from '../transport/socket-like.js';
+import { SocketEvents } from '../transport/transport.js';
+import { ReadyState } from '../transport/transport.js';
+import type { SocketWithTurns } from '../transport/transport.js';
 import { abnormalClose } from '../transport/transport.js';
 import type { SocketClose } from '../transport/transport.js';
 

@@ -4,7 +4,7 @@ import { soon } from '../rx/soon.js';
 import { abnormalClose } from '../transport/transport.js';
 import type { SocketClose, Transport } from '../transport/transport.js';
 import type { Message } from '../wire/codec.js';
-import { Fifo } from '../wire/fifo.js';
+import { Fifo } from '../util/collections.js';
 import { encodedLength } from '../wire/length.js';
 import type { Side, MemoryLink } from './memory-link.js';
 

@@ -1,4 +1,4 @@
-import { answering } from '../contract/answering.js';
+import { answering } from '../contract/answer.js';
 import type { AnswerOptions, Answers } from '../contract/answer.js';
 import { client } from '../contract/client.js';
 import type { Client, ClientOptions } from '../contract/client.js';
@@ -10,10 +10,10 @@ import { PeerCore } from '../peer/core.js';
 import { Peer } from '../peer/peer.js';
 import { MemoryLink } from './memory-link.js';
 import type { Transport } from '../transport/transport.js';
-import { checkObject } from '../wire/check.js';
+import { checkObject } from '../util/check.js';
 import { asGiven, checkOptions, readOptions, refuseUnknown } from '../util/check.js';
 import type { Options } from '../util/check.js';
-import { subprotocol } from '../wire/subprotocol.js';
+import { subprotocol } from '../wire/codec.js';
 import { fateOf, LINE_OPTIONS, linkOf } from './link.js';
 import type { LineOptions, Link } from './link.js';
 

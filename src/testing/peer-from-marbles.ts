@@ -9,12 +9,12 @@ import { Peer } from '../peer/peer.js';
 import { MemoryLink } from './memory-link.js';
 import type { Carried } from './memory-link.js';
 import { MemorySocket } from './memory-socket.js';
-import type { SocketLike } from '../transport/socket-like.js';
-import { checkObject, optionError } from '../wire/check.js';
-import { CloseCode } from '../wire/close-reason.js';
+import type { SocketLike } from '../transport/transport.js';
+import { checkObject, optionError } from '../util/check.js';
+import { CloseCode } from '../wire/codes.js';
 import type { Frame } from '../wire/frame.js';
 import { refuseUnknown } from '../util/check.js';
-import { subprotocol } from '../wire/subprotocol.js';
+import { subprotocol } from '../wire/codec.js';
 import { frameMarbles } from './frames.js';
 
 /** A peer between two rows of marbles. */

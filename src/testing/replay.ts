@@ -11,14 +11,14 @@ import type { PeerOptions } from '../peer/options.js';
 import { PeerCore } from '../peer/core.js';
 import { Peer } from '../peer/peer.js';
 import { soon } from '../rx/soon.js';
-import { checkNumber } from '../wire/check.js';
-import { isArrayBuffer } from '../wire/cross-realm.js';
+import { checkNumber } from '../util/check.js';
+import { isArrayBuffer } from '../util/check.js';
 import type { Frame } from '../wire/frame.js';
-import { FRAME_TYPES, isFrameType } from '../wire/frame-types.js';
+import { FRAME_TYPES, isFrameType } from '../wire/frame.js';
 import { fromMapping, toMapping } from '../wire/mapping.js';
 import { asGiven, checkOptions, readOptions } from '../util/check.js';
 import type { Options } from '../util/check.js';
-import { subprotocol } from '../wire/subprotocol.js';
+import { subprotocol } from '../wire/codec.js';
 import { MemoryLink, OTHER_SIDE } from './memory-link.js';
 
 /** Options of {@link replay}, and of the peer that hears the recording. */

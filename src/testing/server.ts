@@ -1,6 +1,6 @@
 import { Subject } from 'rxjs';
 import type { Observable } from 'rxjs';
-import type { ConnectOptions } from '../peer/dial/connect-options.js';
+import type { ConnectOptions } from '../peer/connect.js';
 import { GivenSocket } from '../peer/dial/given-socket.js';
 import { PEER_OPTIONS, resolveOptions } from '../peer/options.js';
 import type { PeerOptions } from '../peer/options.js';

@@ -1,6 +1,6 @@
-import { throughChannel } from '../transport/later-turn.js';
+import { throughChannel } from '../transport/w3c.js';
 import { MemoryClock } from './memory-clock.js';
-import { checkNumber, optionError } from '../wire/check.js';
+import { checkNumber, optionError } from '../util/check.js';
 
 /** Time that a test controls. */
 export interface VirtualTime {

@@ -1,5 +1,5 @@
 import { SharedPayload } from '../stream/shared-payload.js';
-import { getOrMake } from '../wire/get-or-make.js';
+import { getOrMake } from '../util/collections.js';
 import { follow } from './catch-up.js';
 import type { CatchUpOptions, Followed } from './catch-up.js';
 import type { Log, TopicItem } from './log.js';

@@ -1,8 +1,8 @@
 import { map, take } from 'rxjs';
 import { observableFrom } from '../stream/input.js';
-import type { PullSource } from '../peer/stream/pull-source.js';
+import type { PullSource } from '../stream/input.js';
 import type { Pull } from '../stream/iterator.js';
-import { optionError } from '../wire/check.js';
+import { optionError } from '../util/check.js';
 import type { Log } from './log.js';
 import { sourceOf } from './log-source.js';
 

@@ -1,7 +1,7 @@
 import { Observable, Subject } from 'rxjs';
 import type { Subscriber, TeardownLogic } from 'rxjs';
-import { optionError } from '../wire/check.js';
-import { getOrMake } from '../wire/get-or-make.js';
+import { optionError } from '../util/check.js';
+import { getOrMake } from '../util/collections.js';
 import { checkCarried } from './carried-value.js';
 import { InOrder } from './in-order.js';
 

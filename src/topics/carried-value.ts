@@ -1,7 +1,7 @@
 import { MAX_DEPTH } from '../codec/json-check.js';
-import { placeOf } from '../codec/refusal.js';
-import type { Key } from '../codec/refusal.js';
-import { isPlainObject } from '../wire/plain-object.js';
+import { placeOf } from '../codec/json-check.js';
+import type { Key } from '../codec/json-check.js';
+import { isPlainObject } from '../util/check.js';
 
 /**
  * Checks a value before any codec has it.

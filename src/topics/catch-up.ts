@@ -1,8 +1,8 @@
 import { isObservable, Observable } from 'rxjs';
 import type { Subscriber } from 'rxjs';
 import type { Pull } from '../stream/iterator.js';
-import { checkObject, optionError } from '../wire/check.js';
-import { Fifo } from '../wire/fifo.js';
+import { checkObject, optionError } from '../util/check.js';
+import { Fifo } from '../util/collections.js';
 import { checkOptions } from '../util/check.js';
 import type { Log, TopicItem } from './log.js';
 import { beginningAt } from './beginning.js';

@@ -1,6 +1,6 @@
 import { finalize, share } from 'rxjs';
 import type { Observable, Subscriber } from 'rxjs';
-import { getOrMake } from '../wire/get-or-make.js';
+import { getOrMake } from '../util/collections.js';
 import { fromJson } from './json-value.js';
 
 /** Returns a function that opens a channel once for all its subscribers of this process. */

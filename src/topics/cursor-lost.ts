@@ -1,5 +1,5 @@
 import { declaredError } from '../stream/end.js';
-import { RemoteError, StreamError } from '../wire/stream-errors.js';
+import { RemoteError, StreamError } from '../wire/errors.js';
 import { ResetCode } from '../wire/codes.js';
 
 const NAME = 'CursorLost';

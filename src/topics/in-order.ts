@@ -1,4 +1,4 @@
-import { Fifo } from '../wire/fifo.js';
+import { Fifo } from '../util/collections.js';
 
 /** Emits values one after another. A receiver of one value may send the next: it leaves once all have received the first. */
 export class InOrder<T> {

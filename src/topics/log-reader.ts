@@ -1,9 +1,9 @@
 import { Subscription } from 'rxjs';
-import { guard } from '../rx/guard.js';
-import type { PullSource } from '../peer/stream/pull-source.js';
+import { guard } from '../rx/subscribers.js';
+import type { PullSource } from '../stream/input.js';
 import type { Pull } from '../stream/iterator.js';
-import { Fifo } from '../wire/fifo.js';
-import { QueueOverflowError } from '../wire/stream-errors.js';
+import { Fifo } from '../util/collections.js';
+import { QueueOverflowError } from '../wire/errors.js';
 import { atEnd } from './beginning.js';
 import type { Beginning } from './beginning.js';
 import { checkItem } from './log.js';

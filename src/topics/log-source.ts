@@ -1,9 +1,9 @@
 import { Subscription } from 'rxjs';
 import type { ObservableInput } from 'rxjs';
 import { observableFrom, pullSource } from '../stream/input.js';
-import type { PullSource } from '../peer/stream/pull-source.js';
+import type { PullSource } from '../stream/input.js';
 import type { Pull } from '../stream/iterator.js';
-import { Fifo } from '../wire/fifo.js';
+import { Fifo } from '../util/collections.js';
 
 /** Returns a source to pull the values of an input by. The values of a pushing input wait in memory. */
 export function sourceOf(input: ObservableInput<unknown>): PullSource {

@@ -1,5 +1,5 @@
 import type { Observable, ObservableInput } from 'rxjs';
-import { optionError } from '../wire/check.js';
+import { optionError } from '../util/check.js';
 import { checkOptions } from '../util/check.js';
 
 /** A value of a log, and its place there. */

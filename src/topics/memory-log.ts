@@ -1,6 +1,6 @@
 import { Subject } from 'rxjs';
-import { checkValue } from '../peer/stream/check-value.js';
-import { checkNumber } from '../wire/check.js';
+import { checkValue } from '../stream/sending.js';
+import { checkNumber } from '../util/check.js';
 import { checkOptions } from '../util/check.js';
 import { checkCarried } from './carried-value.js';
 import { CursorLost } from './cursor-lost.js';

@@ -1,4 +1,4 @@
-import { checkOverflow } from '../peer/stream/overflow.js';
+import { checkOverflow } from '../stream/feed.js';
 
 /**
  * The policy for a subscriber that reads more slowly than messages arrive, once so many of them wait for it:

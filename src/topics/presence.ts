@@ -2,8 +2,8 @@ import { distinctUntilChanged, filter, interval, map, merge, Observable, share, 
 import type { Subscriber } from 'rxjs';
 import { log } from '../logger.js';
 import type { Peer } from '../peer/peer.js';
-import { checkPeer } from '../peer/check-peer.js';
-import { checkNumber } from '../wire/check.js';
+import { checkPeer } from '../peer/peers.js';
+import { checkNumber } from '../util/check.js';
 import { checkOptions } from '../util/check.js';
 import { checkBus, checkName } from './bus.js';
 import type { Bus } from './bus.js';

@@ -1,5 +1,5 @@
 import { defer, finalize, map, share } from 'rxjs';
-import { checkValue } from '../peer/stream/check-value.js';
+import { checkValue } from '../stream/sending.js';
 import { checkBus, checkName } from './bus.js';
 import type { Bus } from './bus.js';
 import { CursorLost } from './cursor-lost.js';

@@ -1,4 +1,4 @@
-import { getOrMake } from '../wire/get-or-make.js';
+import { getOrMake } from '../util/collections.js';
 
 /** A member of a room. */
 export type Membership = readonly [room: string, member: string];

@@ -1,11 +1,11 @@
 import { concat, defer, EMPTY, filter, map, of, retry, tap, timer } from 'rxjs';
 import type { Observable, ObservableInput } from 'rxjs';
-import { fullJitter } from '../peer/base/full-jitter.js';
-import { checkPeer } from '../peer/check-peer.js';
+import { fullJitter } from '../peer/safe-retry.js';
+import { checkPeer } from '../peer/peers.js';
 import { reopenOnReconnect } from '../peer/operators/reopen.js';
 import type { Peer } from '../peer/peer.js';
 import { observableFrom } from '../stream/input.js';
-import { checkFunction } from '../wire/check.js';
+import { checkFunction } from '../util/check.js';
 import { checkOptions } from '../util/check.js';
 import { lossIn } from './cursor-lost.js';
 import { checkItem } from './log.js';

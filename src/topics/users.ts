@@ -1,10 +1,10 @@
 import { filter, takeUntil } from 'rxjs';
 import type { Observable, Subscription } from 'rxjs';
 import { log } from '../logger.js';
-import { checkPeer } from '../peer/check-peer.js';
-import { notifyOrWarn } from '../peer/notify-or-warn.js';
+import { checkPeer } from '../peer/peers.js';
+import { notifyOrWarn } from '../peer/peers.js';
 import type { Peer } from '../peer/peer.js';
-import { guard } from '../rx/guard.js';
+import { guard } from '../rx/subscribers.js';
 import { checkBus, checkName } from './bus.js';
 import type { Bus } from './bus.js';
 

@@ -1,5 +1,5 @@
 import { EMPTY, Observable } from 'rxjs';
-import { eventsOf } from './events.js';
+import { eventsOf } from './transport.js';
 
 /** A reason to check a connection now: the network came back, or the page became visible. */
 export type Resume = 'network' | 'page';

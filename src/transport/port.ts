@@ -1,17 +1,80 @@
-import type { Subscription } from 'rxjs';
-import { optionError } from '../wire/check.js';
-import { CloseCode } from '../wire/close-reason.js';
-import { isArrayBuffer } from '../wire/cross-realm.js';
-import { Fifo } from '../wire/fifo.js';
-import { listenToPort } from './port-events.js';
-import type { PortLike } from './port-events.js';
-import { controlOf, ownBytes, sizeOf } from './port-messages.js';
-import type { Control } from './port-messages.js';
-import { SocketEvents } from './socket-events.js';
-import { ReadyState } from './socket-like.js';
-import type { SocketLike } from './socket-like.js';
-import { abnormalClose } from './transport.js';
-import type { SocketClose } from './transport.js';
+import { Subscription, fromEvent } from 'rxjs';
+import { isArrayBuffer, optionError } from '../util/check.js';
+import { Fifo } from '../util/collections.js';
+import { CloseCode } from '../wire/codes.js';
+import { ReadyState, SocketEvents, abnormalClose } from './transport.js';
+import type { SocketClose, SocketLike } from './transport.js';
+
+/** The part of a MessagePort that `portSocket` uses. Ports of browsers, of `node:worker_threads`, and of Electron's main process have it. */
+export interface PortLike {
+  /** Sends one message to the other end. */
+  postMessage(message: unknown): void;
+  /** Begins to deliver messages. */
+  start(): void;
+  /** Ends the port. */
+  close(): void;
+}
+
+/** Hears a port. */
+export interface PortListener {
+  readonly message: (data: unknown) => void;
+  /** The other end, or its process, has gone. Older browsers do not report it. */
+  readonly closed: () => void;
+  /** The page of this end goes away. */
+  readonly leaving: () => void;
+}
+
+/** Starts a port, and listens until the subscription ends. */
+export function listenToPort(port: PortLike, { message, closed, leaving }: PortListener): Subscription {
+  const target = port as PortLike & EventTarget;
+  const listening = new Subscription();
+  listening.add(
+    fromEvent<MessageEvent>(target, 'message').subscribe(({ data }) => {
+      message(data);
+    }),
+  );
+  listening.add(fromEvent(target, 'close').subscribe(closed));
+  // A message is missing, and the next one would take its place.
+  listening.add(fromEvent(target, 'messageerror').subscribe(closed));
+  if (typeof addEventListener === 'function')
+    listening.add(
+      fromEvent<PageTransitionEvent>(globalThis, 'pagehide').subscribe(({ persisted }) => {
+        if (!persisted) leaving();
+      }),
+    );
+  port.start();
+  return listening;
+}
+
+/**
+ * Messages between the two sockets themselves. The dialer offers a subprotocol (`open`), and the acceptor takes it
+ * (`accept`) or closes. `read` has the bytes read so far. `end` is the last word of an end that closes without a handshake.
+ */
+export type Control =
+  | readonly ['open' | 'accept', protocol: string]
+  | readonly ['close', code: number, reason: string]
+  | readonly ['read', bytes: number]
+  | readonly ['end'];
+
+/** Reads a message of the other end, which may be anybody's frame. `null` is for the socket's reader. */
+export function controlOf(data: unknown): Control | null {
+  if (!Array.isArray(data)) return null;
+  const [type, first, second] = data as readonly unknown[];
+  if ((type === 'open' || type === 'accept') && typeof first === 'string') return [type, first];
+  if (type === 'close' && Number.isSafeInteger(first) && typeof second === 'string') return [type, Number(first), second];
+  if (type === 'read' && Number.isSafeInteger(first)) return [type, Number(first)];
+  return type === 'end' ? [type] : null;
+}
+
+/** Bytes or characters of a message, as both ends count them. */
+export function sizeOf(data: string | ArrayBuffer | ArrayBufferView): number {
+  return typeof data === 'string' ? data.length : data.byteLength;
+}
+
+/** The bytes of a view alone: a port would copy all of its buffer, and other bytes of the program with it. */
+export function ownBytes({ buffer, byteOffset, byteLength }: ArrayBufferView): ArrayBufferLike {
+  return buffer.slice(byteOffset, byteOffset + byteLength);
+}
 
 /** The reader acknowledges each time it has read this many bytes more. Less than that on its way counts as read. */
 const READ_STEP_BYTES = 64 * 1024;

@@ -1,16 +1,32 @@
 import { Observable, asyncScheduler } from 'rxjs';
 import type { Subscriber, Subscription } from 'rxjs';
-import { optionError } from '../wire/check.js';
-import { CloseCode, browserCode } from '../wire/close-reason.js';
+import { errorText, isError, optionError } from '../util/check.js';
 import type { Message } from '../wire/codec.js';
-import { isError } from '../wire/cross-realm.js';
-import { errorText } from '../wire/error-text.js';
+import { CloseCode, browserCode } from '../wire/codes.js';
 import { encodedLength, truncateToBytes } from '../wire/length.js';
-import { laterTurn } from './later-turn.js';
-import { ReadyState, hasTurns, isSocket } from './socket-like.js';
-import type { SocketEvent, SocketLike } from './socket-like.js';
-import { abnormalClose } from './transport.js';
-import type { SocketClose, Transport } from './transport.js';
+import { ReadyState, abnormalClose, hasTurns, isSocket } from './transport.js';
+import type { SocketClose, SocketEvent, SocketLike, Transport } from './transport.js';
+
+// Captured before a test runner can install fake timers, which would block sockets.
+const immediate = typeof setImmediate === 'function' ? setImmediate : null;
+
+/** Runs a task one turn of the event loop later. Unlike a microtask, it runs after reading that is due. */
+export const laterTurn: (task: () => void) => void = immediate === null ? throughChannel : (task) => void immediate(task);
+
+/** {@link laterTurn} by a message over a channel. */
+export function throughChannel(task: () => void): void {
+  // jsdom has no channels.
+  if (typeof MessageChannel === 'undefined') {
+    setTimeout(task);
+    return;
+  }
+  const { port1, port2 } = new MessageChannel();
+  port1.onmessage = () => {
+    port1.close();
+    task();
+  };
+  port2.postMessage(null);
+}
 
 /** The longest reason of a close frame (RFC 6455 §5.5). */
 const MAX_REASON_BYTES = 123;

@@ -1,4 +1,79 @@
-import { checkObject } from '../wire/check.js';
+/**
+ * The members of an object that a caller sets; the others have defaults. `undefined` counts as not set.
+ *
+ * @example
+ * ```ts
+ * const limits: Given<Limits> = { maxStreams: 100 };
+ * serve({ port: 8080, limits });
+ * ```
+ */
+export type Given<T> = { readonly [Key in keyof T]?: T[Key] | undefined };
+
+/**
+ * Checks an option and returns it: a count, a size in bytes or a time in ms. `Infinity` passes.
+ *
+ * @throws TypeError unless `value` is a number of at least `smallest`
+ */
+export function checkNumber(name: string, value: unknown, smallest = 0): number {
+  if (typeof value === 'number' && value >= smallest) return value;
+  throw optionError(name, `a number of at least ${smallest}`, value);
+}
+
+/** Makes a {@link checkNumber} with another smallest number. */
+export function atLeast(smallest: number): (name: string, value: unknown) => number {
+  return (name, value) => checkNumber(name, value, smallest);
+}
+
+/**
+ * Returns `value`.
+ *
+ * @throws TypeError unless it is a function
+ */
+export function checkFunction<T>(name: string, value: T): T {
+  if (typeof value === 'function') return value;
+  throw optionError(name, 'a function', value);
+}
+
+/**
+ * Returns `value`.
+ *
+ * @throws TypeError unless it is a boolean
+ */
+export function checkBoolean(name: string, value: unknown): boolean {
+  if (typeof value === 'boolean') return value;
+  throw optionError(name, 'a boolean', value);
+}
+
+/**
+ * Returns `value`, an object that options are read from.
+ *
+ * @param expected names the accepted values in the error
+ * @throws TypeError unless it is an object
+ */
+export function checkObject<T>(name: string, value: T, expected = 'an object'): T {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+  throw optionError(name, expected, value);
+}
+
+/** @throws TypeError unless `code` is an integer and `reason` a string; `name` is the method that the user calls */
+export function checkReset(name: string, code: unknown, reason: unknown): void {
+  if (!Number.isSafeInteger(code)) throw optionError(name, 'an integer for a code', code);
+  if (typeof reason !== 'string') throw new TypeError(`${name}: expected a string for a reason, got ${typeof reason}`);
+}
+
+/** Returns the error for a wrong option. */
+export function optionError(name: string, expected: string, value: unknown): TypeError {
+  return new TypeError(`${name}: expected ${expected}, got ${shown(value)}`);
+}
+
+/** Returns a value as errors show it. Objects and functions show their kind only. */
+function shown(value: unknown): string {
+  if (typeof value === 'string') return `'${value}'`;
+  if (typeof value === 'function') return 'a function';
+  if (typeof value === 'bigint') return `${value}n`;
+  if (typeof value !== 'object' || value === null) return String(value);
+  return Array.isArray(value) ? 'an array' : 'an object';
+}
 
 /**
  * Declares one option: `read` checks a given value and returns what the program uses; `byDefault` is used where none is given.
@@ -81,4 +156,110 @@ export function checkOptions(given: object, ...declared: readonly object[]): voi
 /** Reads an option that is checked later, together with others. */
 export function asGiven<Given>(_name: string, given: Given): Given {
   return given;
+}
+
+/** Returns the name that `Object.prototype.toString` has for a value. For a built-in type it is the same in every realm. */
+export function tagOf(value: unknown): string {
+  return Object.prototype.toString.call(value).slice('[object '.length, -1);
+}
+
+/** Whether a value is an error, of this realm or another, such as the context in which a test runner runs its tests. */
+export function isError(value: unknown): value is Error {
+  return value instanceof Error || ERRORS.has(tagOf(value));
+}
+
+/** Whether a value is an ArrayBuffer, of this realm or another; shared memory is not one. */
+export function isArrayBuffer(value: unknown): value is ArrayBuffer {
+  return value instanceof ArrayBuffer || tagOf(value) === 'ArrayBuffer';
+}
+
+/** Whether a value is a `Blob` or a `File`, of this realm, another, or happy-dom, which does not name them. */
+export function isBlob(value: unknown): value is Blob {
+  return BLOBS.has(tagOf(value)) || (typeof value === 'object' && value !== null && 'slice' in value && 'arrayBuffer' in value);
+}
+
+/** Whether a value is a `Date`, of this realm or another. */
+export function isDate(value: unknown): value is Date {
+  return value instanceof Date || tagOf(value) === 'Date';
+}
+
+/** Whether a value is a promise, of this realm or another. Other thenables are not. */
+export function isPromise(value: unknown): value is Promise<unknown> {
+  return value instanceof Promise || (typeof value === 'object' && value !== null && tagOf(value) === 'Promise');
+}
+
+const BLOBS = new Set(['Blob', 'File']);
+const ERRORS = new Set(['Error', 'DOMException']);
+
+/** Describes a value of the remote for an error message. It never shows a text: that may be an application's secret, and megabytes long. */
+export function describeReceived(value: unknown): string {
+  if (value === null || typeof value === 'number' || typeof value === 'boolean') return String(value);
+  if (Array.isArray(value)) return 'an array';
+  if (isArrayBuffer(value) || ArrayBuffer.isView(value)) return 'bytes';
+  if (value === undefined) return 'nothing';
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+}
+
+/**
+ * Whether a value is an object used as a map, in this realm or another. A literal, `JSON.parse` or `Object.create(null)` makes such
+ * objects. Arrays, bytes, `Date`, `Map` and instances of classes are none.
+ */
+export function isPlainObject(value: unknown): value is Record<string, unknown> {
+  if (typeof value !== 'object' || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
+/** The most UTF-16 units of a text of the remote that one line shows, escapes included. */
+const MOST_SHOWN = 100;
+
+/**
+ * Control characters (C0, DEL, C1), which terminals act on. Format characters, which hide or reorder text. Line separators. Halves of
+ * surrogate pairs.
+ */
+const UNSAFE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
+
+/** Returns a remote's text for a log line: a JSON string of at most 100 characters. Controls beyond ASCII are escaped too. */
+export function quoted(text: string): string {
+  return `"${cut(text, MOST_SHOWN, (character) => inJson(character).replace(UNSAFE, unicodeEscapes))}"`;
+}
+
+/** Returns a text that may hold a remote's, on one line and in at most `most` characters. Unsafe characters are escaped. */
+export function oneLine(text: string, most = MOST_SHOWN): string {
+  if (text.length <= most && text.search(UNSAFE) < 0) return text;
+  return cut(text, most, (character) => character.replace(UNSAFE, inJson).replace(UNSAFE, unicodeEscapes));
+}
+
+function cut(text: string, most: number, show: (character: string) => string): string {
+  let shown = '';
+  for (const character of text) {
+    const next = show(character);
+    if (shown.length + next.length > most) return `${shown}…`;
+    shown += next;
+  }
+  return shown;
+}
+
+function inJson(character: string): string {
+  return JSON.stringify(character).slice(1, -1);
+}
+
+function unicodeEscapes(character: string): string {
+  return character
+    .split('')
+    .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+    .join('');
+}
+
+/** An error of Node. A name with several addresses fails with an error that has no message. */
+interface SystemError extends Error {
+  readonly errors?: unknown;
+  readonly code?: unknown;
+}
+
+/** Returns what an error says: its message without the line break of OpenSSL, what the errors inside say, its code, or its name. */
+export function errorText(error: unknown): string {
+  if (!isError(error)) return String(error);
+  const { message, errors = [], code = error.name }: SystemError = error;
+  return message.trim() || [errors].flat().map(errorText).join(', ') || String(code);
 }

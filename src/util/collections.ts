@@ -1,3 +1,45 @@
+/** The number of empty places at the front that are accepted before the array is cut. */
+const SLACK = 1024;
+
+/** A queue whose `shift` does not move the remaining items. */
+export class Fifo<T> {
+  #items: (T | undefined)[] = [];
+  #head = 0;
+
+  get length(): number {
+    return this.#items.length - this.#head;
+  }
+
+  push(item: T): void {
+    this.#items.push(item);
+  }
+
+  peek(): T | undefined {
+    return this.#items[this.#head];
+  }
+
+  shift(): T | undefined {
+    const item = this.#items[this.#head];
+    if (item === undefined) return undefined;
+    // The item may be big: do not keep it alive.
+    this.#items[this.#head] = undefined;
+    this.#head++;
+    if (this.#head === this.#items.length) {
+      this.#items.length = 0;
+      this.#head = 0;
+    } else if (this.#head >= SLACK && this.#head * 2 >= this.#items.length) {
+      this.#items.splice(0, this.#head);
+      this.#head = 0;
+    }
+    return item;
+  }
+
+  clear(): void {
+    this.#items = [];
+    this.#head = 0;
+  }
+}
+
 const NOTHING: readonly never[] = [];
 
 /** A Map that is created with its first entry. Most connections have no entries, and an empty Map takes some 200 bytes. */
@@ -71,4 +113,19 @@ export class LazySet<T> {
   [Symbol.iterator](): Iterator<T> {
     return (this.#values ?? NOTHING).values();
   }
+}
+
+/** A Map or a WeakMap. */
+interface Kept<K, V> {
+  get(key: K): V | undefined;
+  set(key: K, value: V): unknown;
+}
+
+/** Returns the value of a key. Where there is none, it makes one, which the map keeps. */
+export function getOrMake<K, V>(kept: Kept<K, V>, key: K, make: () => V): V {
+  const known = kept.get(key);
+  if (known !== undefined) return known;
+  const made = make();
+  kept.set(key, made);
+  return made;
 }

@@ -1,4 +1,5 @@
-import { asyncScheduler } from 'rxjs';
+import { Subscription, asyncScheduler } from 'rxjs';
+import type { Rate } from '../wire/limits.js';
 
 /** When two readings are further apart than this, in ms, the clock compares itself with the monotonic clock. */
 const LEAP_MS = 1_000;
@@ -54,4 +55,80 @@ const clock = new SteadyClock();
 /** A time in ms. Compare it only with other results of this function. Only a test can set it back or forward. */
 export function steadyNow(): number {
   return clock.now();
+}
+
+/** The longest delay that the platforms' timers can count, in ms. Timers with a longer delay fire at once. */
+export const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/** A clock in ms. */
+export interface Clock {
+  now(): number;
+  /** Whether the clock stands still. */
+  readonly paused: boolean;
+}
+
+/** {@link steadyNow} as a clock that never stands still. */
+export const STEADY_CLOCK: Clock = { now: steadyNow, paused: false };
+
+/** While a clock stands still, its timer checks the clock so many times in a period. */
+const POLLS_WHILE_PAUSED = 10;
+/** Within this part of its period a late timer is on time. A busy event loop is late by some ms, which may be more than twice a short rest. */
+const SPARE_PART = 10;
+
+/**
+ * Calls `due` once after `ms`, with whether the call is on time. A sleeping laptop or a throttled tab may fire the timer late by more
+ * than `spareMs`, by default as late again. Such a late timer proves nothing about the remote, so the caller must not end the connection for it.
+ *
+ * The timer reads the system clock, because a monotonic clock may stand still during a sleep. Setting the system clock forward only delays
+ * a verdict.
+ */
+export function patientTimer(ms: number, due: (onTime: boolean) => void, spareMs = ms): Subscription {
+  if (ms > LONGEST_TIMER_MS) return Subscription.EMPTY;
+  const started = asyncScheduler.now();
+  return asyncScheduler.schedule(() => {
+    due(asyncScheduler.now() - started <= ms + spareMs);
+  }, ms);
+}
+
+/** A {@link patientTimer} for the rest of a period on `clock`. The rest does not shrink while the clock stands still. */
+export function restTimer(clock: Clock, remainingMs: number, period: number, due: (onTime: boolean) => void): Subscription {
+  const ms = Math.max(1, clock.paused ? Math.max(remainingMs, period / POLLS_WHILE_PAUSED) : remainingMs);
+  return patientTimer(ms, due, Math.max(ms, period / SPARE_PART));
+}
+
+/** A token bucket. The virtual time of a TestScheduler fills it too. */
+export class TokenBucket {
+  // Both hold fractions later. The engine stores `-0` as a fraction too, so a bucket never changes its shape, which would end optimization.
+  #tokens = -0;
+  #filledAt = -0;
+
+  constructor(private readonly rate: Rate) {
+    this.#tokens = rate.burst;
+  }
+
+  /** Takes one token; returns `false` if the bucket is empty. */
+  take(): boolean {
+    this.#fill();
+    if (this.#tokens < 1) return false;
+    this.#tokens -= 1;
+    return true;
+  }
+
+  get empty(): boolean {
+    // Time only adds tokens, so a bucket with one needs no fill.
+    if (this.#tokens < 1) this.#fill();
+    return this.#tokens < 1;
+  }
+
+  /** Adds tokens earned in another way than by time, up to the burst. */
+  earn(tokens: number): void {
+    this.#tokens = Math.min(this.rate.burst, this.#tokens + tokens);
+  }
+
+  #fill(): void {
+    const now = steadyNow();
+    // A test may turn its virtual clock back.
+    if (this.#tokens < this.rate.burst) this.earn((Math.max(0, now - this.#filledAt) / 1000) * this.rate.perSecond);
+    this.#filledAt = now;
+  }
 }

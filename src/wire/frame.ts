@@ -1,3 +1,5 @@
+import { isArrayBuffer, isPlainObject } from '../util/check.js';
+
 /**
  * Stands for "no payload", which differs from a payload of `null`: an absent payload has no key on the wire.
  *
@@ -128,4 +130,119 @@ function fillIn(frame: Frame): CompleteFrame {
 /** Whether a frame has no field beside its type, stream, headers, payload and end. */
 export function hasOnlyPayload({ fragment, more, trailers, code, reason, nonce, last_stream }: Frame): boolean {
   return fragment == null && more !== true && trailers == null && code == null && reason == null && nonce == null && last_stream == null;
+}
+
+/** The frame types that a v1 peer sends. */
+export type FrameType = 'open' | 'data' | 'reset' | 'ping' | 'pong' | 'goaway';
+
+/** The traits that all frames of a type share. */
+interface FrameTraits {
+  /** The receiver: the stream with the id of the frame, or the connection. */
+  readonly scope: 'stream' | 'connection';
+  /** How the frames leave: ahead of all data, or in turn with other streams since their payload may be large, or by their code. */
+  readonly lane: 'control' | 'turn' | 'by code';
+  /** Whether their code and reason have a meaning. */
+  readonly isReasoned: boolean;
+}
+
+/** Each frame type of v1. */
+export const FRAME_TYPES = {
+  open: { scope: 'stream', lane: 'turn', isReasoned: false },
+  data: { scope: 'stream', lane: 'turn', isReasoned: false },
+  reset: { scope: 'stream', lane: 'by code', isReasoned: true },
+  ping: { scope: 'connection', lane: 'control', isReasoned: false },
+  pong: { scope: 'connection', lane: 'control', isReasoned: false },
+  goaway: { scope: 'connection', lane: 'control', isReasoned: true },
+} as const satisfies Readonly<Record<FrameType, FrameTraits>>;
+
+type OfScope<S extends FrameTraits['scope']> = {
+  [T in FrameType]: (typeof FRAME_TYPES)[T]['scope'] extends S ? FrameOf<T> : never;
+}[FrameType];
+
+/** A frame of one type. */
+export type FrameOf<T extends FrameType> = CompleteFrame & { readonly type: T };
+
+/** A frame that its stream takes. The compiler reports a `switch` that misses a type. */
+export type StreamFrame = OfScope<'stream'>;
+
+/** A frame that the connection takes. */
+export type ConnectionFrame = OfScope<'connection'>;
+
+/**
+ * The frame types that a v1 peer sends. A receiver ignores a frame of any other type; that is not an error.
+ *
+ * @example
+ * ```ts
+ * [...V1_FRAME_TYPES];                     // ['open', 'data', 'reset', 'ping', 'pong', 'goaway']
+ * V1_FRAME_TYPES.has('window_update');     // false: reserved, no peer of v1 sends it
+ * ```
+ */
+export const V1_FRAME_TYPES: ReadonlySet<string> = new Set(Object.keys(FRAME_TYPES));
+
+/** Whether a frame's type is one of v1. */
+export function isFrameType(type: string): type is FrameType {
+  return V1_FRAME_TYPES.has(type);
+}
+
+/** Returns a frame's type for messages. An unknown type is a text of the remote, of any length, so it is not quoted. */
+export function typeName(type: string): string {
+  return isFrameType(type) ? type : UNKNOWN_TYPE;
+}
+
+/** Returns {@link typeName} with the noun: `'data' frame`. */
+export function frameName(type: string): string {
+  return isFrameType(type) ? `'${type}' frame` : UNKNOWN_TYPE;
+}
+
+const UNKNOWN_TYPE = 'frame of an unknown type';
+
+/** A field of a frame on the wire. */
+export interface Field<T> {
+  readonly key: keyof Frame;
+  readonly kind: 'type' | 'id' | 'code' | 'flag' | 'text' | 'slice' | 'metadata' | 'payload';
+  readonly accepts: (value: unknown) => value is T;
+  readonly expected: string;
+  /** Assumed when the key is missing, never written. `type` has none. */
+  readonly fallback: T;
+}
+
+const isFlag = (value: unknown): value is boolean => typeof value === 'boolean';
+const isText = (value: unknown): value is string | null => typeof value === 'string' || value === null;
+const isType = (value: unknown): value is string | undefined => typeof value === 'string';
+const isCode = (value: unknown): value is number | null => Number.isInteger(value) || value === null;
+/** Whether a value is a stream id, or `null`. */
+export const isId = (value: unknown): value is number | null => (Number.isSafeInteger(value) && Number(value) >= 0) || value === null;
+const isSlice = (value: unknown): value is string | ArrayBuffer | null => isText(value) || isArrayBuffer(value);
+const isMetadata = (value: unknown): value is Metadata | null => value === null || isPlainObject(value);
+const isAnything = (value: unknown): value is unknown => value !== undefined;
+
+const FLAG = { kind: 'flag', accepts: isFlag, expected: 'a boolean', fallback: false } as const;
+const ID = { kind: 'id', accepts: isId, expected: 'an integer from 0 to 2^53 - 1 or null', fallback: null } as const;
+const TEXT = { kind: 'text', accepts: isText, expected: 'a string or null', fallback: null } as const;
+const METADATA = { kind: 'metadata', accepts: isMetadata, expected: 'a map with string keys or null', fallback: null } as const;
+
+/**
+ * The fields of a frame, in the order of an envelope. Code that reads and writes mappings, compares frames or encodes msgpack uses this
+ * table. Hot paths spell the fields out, and a spec compares them with the table.
+ */
+export const FIELDS = {
+  type: field('type', { kind: 'type', accepts: isType, expected: 'a string', fallback: undefined }),
+  stream: field('stream', ID),
+  code: field('code', { kind: 'code', accepts: isCode, expected: 'an integer or null', fallback: null }),
+  end: field('end', FLAG),
+  fragment: field('fragment', { kind: 'slice', accepts: isSlice, expected: 'a string, an ArrayBuffer or null', fallback: null }),
+  headers: field('headers', METADATA),
+  last_stream: field('last_stream', ID),
+  more: field('more', FLAG),
+  nonce: field('nonce', TEXT),
+  payload: field('payload', { kind: 'payload', accepts: isAnything, expected: 'any value', fallback: ABSENT }),
+  reason: field('reason', TEXT),
+  trailers: field('trailers', METADATA),
+} satisfies Record<keyof Frame, unknown>;
+
+/** The fields in the order of an envelope. */
+export const IN_ENVELOPE_ORDER: readonly Field<unknown>[] = Object.values(FIELDS);
+
+function field<T>(key: keyof Frame, kind: Omit<Field<T>, 'key'>): Field<T> {
+  return { key, ...kind };
 }

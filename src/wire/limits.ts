@@ -1,7 +1,5 @@
-import { readObject, readOptions } from '../util/check.js';
-import type { Options } from '../util/check.js';
-import { atLeast, checkNumber, checkObject } from './check.js';
-import type { Given } from './check.js';
+import { atLeast, checkNumber, checkObject, readObject, readOptions } from '../util/check.js';
+import type { Given, Options } from '../util/check.js';
 
 /** A token bucket: `burst` tokens at first and at most, `perSecond` new ones each second. */
 export interface Rate {

@@ -1,15 +1,170 @@
+import { isError } from '../util/check.js';
 import { LazyMap } from '../util/collections.js';
 import type { Codec, Message } from './codec.js';
 import { ResetCode } from './codes.js';
-import { isError } from './cross-realm.js';
-import { ConnectionFault, StreamFault } from './fault.js';
-import { Fragments } from './fragments.js';
-import { typeName } from './frame-types.js';
-import { ABSENT } from './frame.js';
-import type { CompleteFrame } from './frame.js';
-import { HeldBytes, chargeOf, weightOfPiece } from './held-bytes.js';
+import { ConnectionFault, StreamFault, violation } from './errors.js';
+import { ABSENT, frameName, typeName } from './frame.js';
+import type { CompleteFrame, Frame } from './frame.js';
 import { encodedLength } from './length.js';
 import type { Limits } from './limits.js';
+
+/** How many ASCII slices are joined to a group. V8 copies young text at each collection, while the socket waits, but none above 128 KiB. */
+const GROUP = 16;
+
+/**
+ * The slices of one encoded payload. ASCII slices are joined in groups of {@link GROUP}. All pieces are joined once, at the end:
+ * appending each slice would copy all that is held each time.
+ */
+export class Fragments {
+  /** Slices, and groups of slices. */
+  #pieces: Message[] = [];
+  #count = 0;
+  #byteLength = 0;
+  /** How many ASCII slices at the end are in no group. */
+  #loose = 0;
+
+  get count(): number {
+    return this.#count;
+  }
+
+  get byteLength(): number {
+    return this.#byteLength;
+  }
+
+  clear(): void {
+    this.#pieces = [];
+    this.#count = this.#byteLength = this.#loose = 0;
+  }
+
+  /**
+   * @param bytes the length of `piece` as `encodedLength` measures it
+   * @throws ProtocolError when text and bytes are mixed; then all held slices are dropped
+   */
+  add(stream: number | null | undefined, piece: Message, bytes: number): void {
+    const isText = typeof piece === 'string';
+    if (this.count > 0 && isText !== (typeof this.#pieces[0] === 'string')) {
+      this.clear();
+      throw violation(stream, `expected fragments of one kind, got ${isText ? 'text after bytes' : 'bytes after text'}`);
+    }
+    this.#pieces.push(piece);
+    this.#count++;
+    this.#byteLength += bytes;
+    // The limits count one byte for each character of an ASCII slice. In one text with others, it could take two.
+    this.#loose = isText && bytes === piece.length ? this.#loose + 1 : 0;
+    if (this.#loose === GROUP) this.#group();
+  }
+
+  /** Returns the whole payload and drops the slices. */
+  join(): Message {
+    const pieces = this.#pieces;
+    const isText = typeof pieces[0] === 'string';
+    const whole = isText ? (pieces as string[]).join('') : joinBytes(pieces as ArrayBuffer[], this.#byteLength);
+    this.clear();
+    return whole;
+  }
+
+  #group(): void {
+    const group = this.#pieces.splice(-GROUP) as string[];
+    this.#pieces.push(group.join(''));
+    this.#loose = 0;
+  }
+}
+
+/** Returns one buffer with all pieces. */
+export function joinBytes(pieces: readonly ArrayBuffer[], byteLength: number): ArrayBuffer {
+  const whole = new Uint8Array(byteLength);
+  let at = 0;
+  for (const piece of pieces) {
+    whole.set(new Uint8Array(piece), at);
+    at += piece.byteLength;
+  }
+  return whole.buffer;
+}
+
+/** The least charge of one held piece, in bytes: small pieces cost more memory than their length. */
+export const MIN_CHARGE_BYTES = 64;
+
+/** Returns the charge of one held piece of so many bytes. */
+export function chargeOf(bytes: number): number {
+  return Math.max(MIN_CHARGE_BYTES, bytes);
+}
+
+/** Returns the memory of a piece by its encoded bytes. In a text, one character beyond Latin-1 makes every character take two bytes. */
+export function weightOfPiece(piece: Message, bytes: number): number {
+  return typeof piece === 'string' && bytes > piece.length ? Math.max(bytes, 2 * piece.length) : bytes;
+}
+
+/** Returns an upper estimate of a payload's memory, in bytes. `bytes` is its encoded length. */
+export function weightOf(codec: Codec, payload: unknown, bytes: number): number {
+  return Math.max(chargeOf(bytes), codec.weigh?.(payload) ?? 0);
+}
+
+/** Returns the charge of one waiting frame, by its encoded payload or fragment; `null` is a frame that is only an envelope. */
+export function chargeOfPart(encoded: Message | null): number {
+  return encoded === null ? MIN_CHARGE_BYTES : chargeOf(encodedLength(encoded));
+}
+
+/** Counts the bytes of several connections together. */
+export interface HeldShare {
+  /** Counts `bytes` more and returns `true` if they stay within the limit. */
+  hold(bytes: number): boolean;
+  /** Explains why `bytes` more are too much. */
+  holdRefusal(bytes: number): string;
+  unhold(bytes: number): void;
+}
+
+/** Counts the bytes that one connection holds for its streams, in unfinished and unread payloads. */
+export class HeldBytes {
+  #used = 0;
+  #sharer: HeldBytes | null = null;
+
+  /**
+   * @param limits read at each use, because their owner may raise them
+   * @param sharer counts against the same limit. The two share it in both directions.
+   * @param share the part of the limit that `sharer` cannot use up.
+   * @param common also counts the bytes of other connections.
+   */
+  constructor(
+    private readonly limits: Pick<Limits, 'maxHeldBytes'>,
+    sharer: HeldBytes | null = null,
+    private readonly share = 0,
+    private readonly common: HeldShare | null = null,
+  ) {
+    this.#sharer = sharer;
+    if (sharer !== null) sharer.#sharer = this;
+  }
+
+  get used(): number {
+    return this.#used;
+  }
+
+  /** Counts `bytes` more if they stay within the limit, and returns whether they do. */
+  take(bytes: number): boolean {
+    if (this.#exceeds(bytes) || this.common?.hold(bytes) === false) return false;
+    this.#used += bytes;
+    return true;
+  }
+
+  /** Explains why `bytes` more are too much. */
+  refusal(bytes: number): string {
+    if (this.common !== null && !this.#exceeds(bytes)) return this.common.holdRefusal(bytes);
+    return `${this.#total() + bytes} bytes held by this connection are over the limit of ${this.limits.maxHeldBytes} (maxHeldBytes)`;
+  }
+
+  release(bytes: number): void {
+    this.#used -= bytes;
+    this.common?.unhold(bytes);
+  }
+
+  #exceeds(bytes: number): boolean {
+    const { maxHeldBytes } = this.limits;
+    return this.#total() + bytes > maxHeldBytes && this.#used + bytes > maxHeldBytes * this.share;
+  }
+
+  #total(): number {
+    return this.#used + (this.#sharer?.used ?? 0);
+  }
+}
 
 interface Unfinished extends Pick<CompleteFrame, 'type' | 'headers'> {
   readonly headerBytes: number;
@@ -192,5 +347,57 @@ export class Reassembly {
     this.release(stream);
     if (frame.type === 'reset') return { ...frame, payload: ABSENT, fragment: null, more: false };
     return new StreamFault(stream, code, reason);
+  }
+}
+
+/**
+ * The receiving side of fragmentation, one per stream: collects the slices of one encoded payload and decodes them together. It is idle
+ * until the first fragment, and in progress until the fragment without `more`.
+ *
+ * It has no limit of its own: compare {@link byteLength} plus the next fragment with your limit before you feed it.
+ *
+ * @example
+ * ```ts
+ * const assembler = new Assembler();
+ * assembler.feed({ type: 'data', stream: 1, fragment: '{"a"', more: true }, codec);   // ABSENT
+ * assembler.byteLength;                                                               // 4
+ * assembler.feed({ type: 'data', stream: 1, fragment: ':1}' }, codec);                // { a: 1 }
+ * ```
+ */
+export class Assembler {
+  readonly #fragments = new Fragments();
+
+  /** Keeps Vue from wrapping it in a Proxy: plain objects have another tag. */
+  get [Symbol.toStringTag](): string {
+    return 'Assembler';
+  }
+
+  /** Whether it holds fragments: `true` between the first fragment and the fragment without `more`. */
+  get inProgress(): boolean {
+    return this.#fragments.count > 0;
+  }
+
+  /** The bytes held; 0 when idle. Each fragment is measured as {@link encodedLength} measures. */
+  get byteLength(): number {
+    return this.#fragments.byteLength;
+  }
+
+  /** Drops the held fragments, as when the stream is reset. */
+  reset(): void {
+    this.#fragments.clear();
+  }
+
+  /**
+   * Takes one fragment. Returns {@link ABSENT} while more fragments are expected, and the decoded payload on the last fragment.
+   *
+   * @param codec decodes the payload; used on the last fragment only
+   * @throws ProtocolError when the frame carries no fragment (the held fragments stay), or when text and bytes are mixed. Also throws
+   *   whatever `codec.decodePayload` throws. After these last two errors the assembler is idle.
+   */
+  feed(frame: Frame, codec: Codec): unknown {
+    const fragment = frame.fragment ?? null;
+    if (fragment === null) throw violation(frame.stream, `expected a fragment, got a ${frameName(frame.type)} without one`);
+    this.#fragments.add(frame.stream, fragment, encodedLength(fragment));
+    return frame.more === true ? ABSENT : codec.decodePayload(this.#fragments.join());
   }
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { StreamHandler } from '../../../src/index.js';
 import { ABSENT } from '../../../src/index.js';
-import { DEFAULT_HELLO_LIMITS, resolveHelloLimits, WideningLimits } from '../../../src/peer/answers/hello-limits.js';
+import { DEFAULT_HELLO_LIMITS, resolveHelloLimits, WideningLimits } from '../../../src/peer/hello.js';
 import { DEFAULT_LIMITS, resolveLimits } from '../../../src/wire/limits.js';
 import type { Limits } from '../../../src/wire/limits.js';
 import { echo, greeted, later, welcome } from '../../support/peer/dialing.js';

@@ -3,7 +3,7 @@ import { of, Subject } from 'rxjs';
 import { JsonCodec } from '../../../src/codec/json.js';
 import type { StreamHandler } from '../../../src/peer/hooks.js';
 import { hook } from '../../../src/peer/operators/hooks.js';
-import { observeFrames } from '../../../src/peer/operators/observe-frames.js';
+import { observeFrames } from '../../../src/peer/operators/hooks.js';
 import type { Peer } from '../../../src/peer/peer.js';
 import { createPair } from '../../../src/testing.js';
 import type { Codec } from '../../../src/wire/codec.js';

@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from '@jest/globals';
 import type { StreamHandler } from '../../../src/peer/hooks.js';
-import type { OpenOptions } from '../../../src/peer/calls/call-options.js';
+import type { OpenOptions } from '../../../src/peer/calls.js';
 import type { Peer } from '../../../src/peer/peer.js';
 import { framesOf } from '../../support/peer/frames.js';
 import { collectLogs } from '../../support/peer/logs.js';

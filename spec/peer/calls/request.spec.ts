@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { firstValueFrom, lastValueFrom, toArray } from 'rxjs';
 import type { StreamHandler } from '../../../src/peer/hooks.js';
-import type { OpenOptions } from '../../../src/peer/calls/call-options.js';
+import type { OpenOptions } from '../../../src/peer/calls.js';
 import type { PeerOptions } from '../../../src/peer/options.js';
 import type { Peer } from '../../../src/peer/peer.js';
 import type { Stream } from '../../../src/stream/stream.js';

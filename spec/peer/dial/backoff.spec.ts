@@ -2,9 +2,9 @@ import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import fc from '../../support/fast-check.js';
 import { Backoff } from '../../../src/peer/dial/backoff.js';
 import type { FailureFacts } from '../../../src/peer/dial/backoff.js';
-import type { DialFailure, Reconnect } from '../../../src/peer/dial/reconnect-options.js';
+import type { DialFailure, Reconnect } from '../../../src/peer/dial/backoff.js';
 import { CodecMismatch, ConnectError } from '../../../src/wire/errors.js';
-import { RemoteError } from '../../../src/wire/stream-errors.js';
+import { RemoteError } from '../../../src/wire/errors.js';
 import { collectLogs } from '../../support/peer/logs.js';
 import { virtualPeerTime } from '../../support/peer/time.js';
 

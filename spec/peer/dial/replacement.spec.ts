@@ -4,7 +4,7 @@ import { Peer } from '../../../src/index.js';
 import type { ConnectOptions, Stream } from '../../../src/index.js';
 import { Backoff } from '../../../src/peer/dial/backoff.js';
 import { Dialer } from '../../../src/peer/dial/dialer.js';
-import type { DialContext } from '../../../src/peer/dial/dial-plan.js';
+import type { DialContext } from '../../../src/peer/dial/dial.js';
 import { greetingWith } from '../../../src/peer/hello.js';
 import type { Hello } from '../../../src/peer/hello.js';
 import { resolveOptions } from '../../../src/peer/options.js';

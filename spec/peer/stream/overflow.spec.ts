@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
-import { OverflowBuffer } from '../../../src/peer/stream/overflow.js';
-import type { Outlet, Overflow } from '../../../src/peer/stream/overflow.js';
+import { OverflowBuffer } from '../../../src/stream/feed.js';
+import type { Outlet, Overflow } from '../../../src/stream/feed.js';
 
 /** An outlet whose room the test sets. */
 class Waiting implements Outlet {

@@ -1,7 +1,7 @@
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from '@jest/globals';
 import { respond } from '../../../src/index.js';
-import { guard } from '../../../src/rx/guard.js';
+import { guard } from '../../../src/rx/subscribers.js';
 import { createPair } from '../../../src/testing.js';
 import { collectLogs } from '../../support/peer/logs.js';
 import { virtualPeerTime } from '../../support/peer/time.js';

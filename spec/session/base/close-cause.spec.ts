@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { causeError, ENDED, endedHere } from '../../../src/session/base/close-cause.js';
-import type { CloseCause } from '../../../src/session/base/close-cause.js';
-import { CancelledError, RefusedError, ResetError } from '../../../src/wire/stream-errors.js';
+import { causeError, ENDED, endedHere } from '../../../src/stream/end.js';
+import type { CloseCause } from '../../../src/stream/end.js';
+import { CancelledError, RefusedError, ResetError } from '../../../src/wire/errors.js';
 import { ResetCode } from '../../../src/wire/codes.js';
 
 const reset = (by: 'user' | 'library' | 'remote', code: ResetCode | null): CloseCause => ({

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { FloodGuard } from '../../../src/session/base/flood-guard.js';
-import { ConnectionFault } from '../../../src/wire/fault.js';
+import { FloodGuard } from '../../../src/connection/inbound.js';
+import { ConnectionFault } from '../../../src/wire/errors.js';
 import { DEFAULT_LIMITS, resolveLimits } from '../../../src/wire/limits.js';
 import type { Limits } from '../../../src/wire/limits.js';
 import { ResetCode } from '../../../src/wire/codes.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { GoAway } from '../../../src/session/base/goaway.js';
+import { GoAway } from '../../../src/connection/control.js';
 import { ResetCode } from '../../../src/wire/codes.js';
 import { Rig } from '../../support/session/rig.js';
 import { inTime } from '../../support/session/time.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { Subscription } from 'rxjs';
-import { patientTimer, restTimer } from '../../../src/session/base/patient-timer.js';
-import { LONGEST_TIMER_MS } from '../../../src/wire/longest-timer.js';
+import { patientTimer, restTimer } from '../../../src/util/time.js';
+import { LONGEST_TIMER_MS } from '../../../src/util/time.js';
 import { inTime } from '../../support/session/time.js';
 import type { SessionTime } from '../../support/session/time.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { JsonCodec } from '../../../src/codec/json.js';
-import { fittingReason } from '../../../src/session/base/reason.js';
+import { fittingReason } from '../../../src/connection/replies.js';
 import type { Message } from '../../../src/wire/codec.js';
 import { encodedLength } from '../../../src/wire/length.js';
 import { CODECS } from '../../support/codec/shipped.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { Tally } from '../../../src/session/base/tally.js';
-import { ENDED } from '../../../src/session/base/close-cause.js';
+import { Tally } from '../../../src/connection/connection.js';
+import { ENDED } from '../../../src/stream/end.js';
 import { ResetCode } from '../../../src/wire/codes.js';
 import { typesOf, Rig } from '../../support/session/rig.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { TokenBucket } from '../../../src/session/base/token-bucket.js';
+import { TokenBucket } from '../../../src/util/time.js';
 import { inTime } from '../../support/session/time.js';
 
 /** Takes tokens until the bucket is empty, at most `most`, and returns their number. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { AnswerHold, HOLD_MS, LOOK_MS, MAX_HELD, MEASURED_BYTES } from '../../../src/session/receive/answer-hold.js';
+import { AnswerHold, HOLD_MS, LOOK_MS, MAX_HELD, MEASURED_BYTES } from '../../../src/connection/budget.js';
 import { inTime } from '../../support/session/time.js';
 
 const PAUSE_MS = 20_000;

@@ -2,7 +2,7 @@ import { describe, expect, it, jest } from '@jest/globals';
 import { logger } from '../../../src/logger.js';
 import type { Frame } from '../../../src/wire/frame.js';
 import { ResetCode } from '../../../src/wire/codes.js';
-import type { SessionLimits } from '../../../src/session/session-options.js';
+import type { SessionLimits } from '../../../src/connection/connection.js';
 import { Rig } from '../../support/session/rig.js';
 
 const note = ', on Mondays';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { STEADY_CLOCK } from '../../../src/session/base/clock.js';
-import { ReadBackpressure } from '../../../src/session/receive/read-backpressure.js';
+import { STEADY_CLOCK } from '../../../src/util/time.js';
+import { ReadBackpressure } from '../../../src/connection/budget.js';
 import { ScriptedTransport } from '../../support/socket/scripted-transport.js';
 import { inTime } from '../../support/session/time.js';
 

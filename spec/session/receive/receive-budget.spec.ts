@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { AnswerHold, MEASURED_BYTES } from '../../../src/session/receive/answer-hold.js';
+import { AnswerHold, MEASURED_BYTES } from '../../../src/connection/budget.js';
 import { ReceiveBudget } from '../../../src/connection/budget.js';
-import { ReadBackpressure } from '../../../src/session/receive/read-backpressure.js';
+import { ReadBackpressure } from '../../../src/connection/budget.js';
 import { resolveLimits } from '../../../src/wire/limits.js';
 import type { Limits } from '../../../src/wire/limits.js';
 import { ResetCode } from '../../../src/wire/codes.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { MEASURED_BYTES } from '../../../src/session/receive/answer-hold.js';
+import { MEASURED_BYTES } from '../../../src/connection/budget.js';
 import { ResetCode } from '../../../src/wire/codes.js';
 import { Rig, typesOf } from '../../support/session/rig.js';
 import { inTime } from '../../support/session/time.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { JsonCodec } from '../../../src/codec/json.js';
-import { Backlog } from '../../../src/session/send/backlog.js';
-import { roomIn } from '../../../src/session/send/room.js';
+import { Backlog } from '../../../src/connection/outbound.js';
+import { roomIn } from '../../../src/stream/sending.js';
 import { resolveLimits } from '../../../src/wire/limits.js';
 import type { Limits } from '../../../src/wire/limits.js';
 import { OutgoingFrame } from '../../../src/wire/outgoing.js';

@@ -11,9 +11,9 @@ import {
   REST_MS,
   SHORT_RTT_MS,
 } from '../../../src/connection/bulk-window.js';
-import { BYTES_PER_PING } from '../../../src/session/base/flood-guard.js';
-import { TURN_BYTES } from '../../../src/session/send/pace.js';
-import { pullsOf } from '../../../src/session/send/pulls.js';
+import { BYTES_PER_PING } from '../../../src/connection/inbound.js';
+import { TURN_BYTES } from '../../../src/connection/outbound.js';
+import { pullsOf } from '../../../src/stream/sending.js';
 import { ResetCode } from '../../../src/wire/codes.js';
 import { Rig } from '../../support/session/rig.js';
 import type { Holder } from '../../support/session/rig.js';

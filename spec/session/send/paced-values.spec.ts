@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { BYTES_PER_PING } from '../../../src/session/base/flood-guard.js';
+import { BYTES_PER_PING } from '../../../src/connection/inbound.js';
 import { BULK_FRAME_BYTES, LONE_WINDOW_BYTES } from '../../../src/connection/bulk-window.js';
 import { answer, countOf, pull, turns } from '../../support/session/paced.js';
 import { Rig } from '../../support/session/rig.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { TURN_BYTES } from '../../../src/session/send/pace.js';
-import { MIN_CHARGE_BYTES } from '../../../src/wire/held-bytes.js';
+import { TURN_BYTES } from '../../../src/connection/outbound.js';
+import { MIN_CHARGE_BYTES } from '../../../src/wire/reassembly.js';
 import { ResetCode } from '../../../src/wire/codes.js';
 import { Rig } from '../../support/session/rig.js';
 import type { Holder } from '../../support/session/rig.js';

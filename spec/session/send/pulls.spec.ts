@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { JsonCodec } from '../../../src/codec/json.js';
-import { Backlog } from '../../../src/session/send/backlog.js';
-import { Pulls } from '../../../src/session/send/pulls.js';
-import { roomIn } from '../../../src/session/send/room.js';
+import { Backlog } from '../../../src/connection/outbound.js';
+import { Pulls } from '../../../src/stream/sending.js';
+import { roomIn } from '../../../src/stream/sending.js';
 import { resolveLimits } from '../../../src/wire/limits.js';
 import { OutgoingFrame } from '../../../src/wire/outgoing.js';
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { JsonCodec } from '../../../src/codec/json.js';
 import { MsgpackCodec } from '../../../src/codec/msgpack.js';
-import { StreamQueue } from '../../../src/session/send/stream-queue.js';
-import type { Cut } from '../../../src/session/send/stream-queue.js';
+import { StreamQueue } from '../../../src/stream/sending.js';
+import type { Cut } from '../../../src/stream/sending.js';
 import type { Codec } from '../../../src/wire/codec.js';
 import { slicerFor } from '../../../src/wire/fragment.js';
 import { ABSENT } from '../../../src/wire/frame.js';

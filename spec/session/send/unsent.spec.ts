@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Unsent } from '../../../src/session/send/backlog.js';
-import { roomIn } from '../../../src/session/send/room.js';
+import type { Unsent } from '../../../src/connection/outbound.js';
+import { roomIn } from '../../../src/stream/sending.js';
 import { OutgoingFrame } from '../../../src/wire/outgoing.js';
 import { ResetCode } from '../../../src/wire/codes.js';
 import { collectLogs } from '../../support/peer/logs.js';

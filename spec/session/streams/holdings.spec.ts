@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { JsonCodec } from '../../../src/codec/json.js';
-import { AnswerHold, MEASURED_BYTES } from '../../../src/session/receive/answer-hold.js';
-import { ReadBackpressure } from '../../../src/session/receive/read-backpressure.js';
+import { AnswerHold, MEASURED_BYTES } from '../../../src/connection/budget.js';
+import { ReadBackpressure } from '../../../src/connection/budget.js';
 import { ReceiveBudget } from '../../../src/connection/budget.js';
 import { Holdings } from '../../../src/stream/receiving.js';
-import { StreamTable } from '../../../src/session/streams/stream-table.js';
+import { StreamTable } from '../../../src/connection/connection.js';
 import { resolveLimits } from '../../../src/wire/limits.js';
 import type { Limits } from '../../../src/wire/limits.js';
 import { ScriptedTransport } from '../../support/socket/scripted-transport.js';

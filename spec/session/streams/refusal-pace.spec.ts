@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { REFUSED_OPENS, REST_MS } from '../../../src/session/streams/refusal-pace.js';
+import { REFUSED_OPENS, REST_MS } from '../../../src/connection/inbound.js';
 import { Rig } from '../../support/session/rig.js';
 import { inTime } from '../../support/session/time.js';
 import { collectLogs } from '../../support/peer/logs.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { StreamTable } from '../../../src/session/streams/stream-table.js';
+import { StreamTable } from '../../../src/connection/connection.js';
 import { ResetCode } from '../../../src/wire/codes.js';
-import { StreamIdsExhaustedError } from '../../../src/wire/stream-errors.js';
+import { StreamIdsExhaustedError } from '../../../src/wire/errors.js';
 import { Rig } from '../../support/session/rig.js';
 
 const MAX_ID = Number.MAX_SAFE_INTEGER;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import type { WaitingFrames } from '../../../src/session/streams/live-stream-host.js';
+import type { WaitingFrames } from '../../../src/stream/stream-core.js';
 import { completeFrame } from '../../../src/wire/frame.js';
-import type { FrameOf } from '../../../src/wire/frame-types.js';
+import type { FrameOf } from '../../../src/wire/frame.js';
 import { OutgoingFrame } from '../../../src/wire/outgoing.js';
 import { ResetCode } from '../../../src/wire/codes.js';
 import { Holder, Rig } from '../../support/session/rig.js';

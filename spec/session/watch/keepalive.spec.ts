@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { DEFAULT_KEEPALIVE } from '../../../src/session/watch/keepalive.js';
+import { DEFAULT_KEEPALIVE } from '../../../src/connection/watchdog.js';
 import { Rig } from '../../support/session/rig.js';
 import type { RigOptions } from '../../support/session/rig.js';
 import { inTime } from '../../support/session/time.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { BYTES_PER_PING } from '../../../src/session/base/flood-guard.js';
-import { DEFAULT_KEEPALIVE } from '../../../src/session/watch/keepalive.js';
+import { BYTES_PER_PING } from '../../../src/connection/inbound.js';
+import { DEFAULT_KEEPALIVE } from '../../../src/connection/watchdog.js';
 import {
   EXTRA_PINGS,
   FAST_MS,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { steadyNow } from '../../../src/util/time.js';
-import { WriteProgress } from '../../../src/session/watch/write-progress.js';
-import { ReadBackpressure } from '../../../src/session/receive/read-backpressure.js';
+import { WriteProgress } from '../../../src/connection/watchdog.js';
+import { ReadBackpressure } from '../../../src/connection/budget.js';
 import { ScriptedTransport } from '../../support/socket/scripted-transport.js';
 import { inTime } from '../../support/session/time.js';
 import type { SessionTime } from '../../support/session/time.js';

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import type { Message } from '../../../src/wire/codec.js';
-import { isPlainObject } from '../../../src/wire/plain-object.js';
+import { isPlainObject } from '../../../src/util/check.js';
 import type { Frame } from '../../../src/wire/frame.js';
 
 /** A frame with a value in every key but `fragment`, in the reverse of the order in which a codec writes them. */

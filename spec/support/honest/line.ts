@@ -2,7 +2,7 @@ import { asyncScheduler, Observable } from 'rxjs';
 import type { MemoryTransport } from '../../../src/testing/memory-transport.js';
 import type { SocketClose, Transport } from '../../../src/transport/transport.js';
 import type { Message } from '../../../src/wire/codec.js';
-import { Fifo } from '../../../src/wire/fifo.js';
+import { Fifo } from '../../../src/util/collections.js';
 import { encodedLength } from '../../../src/wire/length.js';
 import { networkTimer, offMachines } from './machine.js';
 import type { Machine } from './machine.js';

@@ -9,7 +9,7 @@ import type { Session } from '../../../src/connection/connection.js';
 import { W3cTransport } from '../../../src/transport/w3c.js';
 import type { Message } from '../../../src/wire/codec.js';
 import { toMapping } from '../../../src/wire/mapping.js';
-import { subprotocol } from '../../../src/wire/subprotocol.js';
+import { subprotocol } from '../../../src/wire/codec.js';
 import { FakeSocket } from '../socket/fake.js';
 import type { Envelope } from '../peer/frames.js';
 

@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events';
 import { afterEach, beforeEach, jest } from '@jest/globals';
 import { Observable } from 'rxjs';
 import type { Subscription } from 'rxjs';
-import { HookList } from '../../../src/rx/hook-list.js';
+import { HookList } from '../../../src/rx/values.js';
 import { PeerCore } from '../../../src/peer/core.js';
 import { MemorySocket } from '../../../src/testing/memory-socket.js';
 import type { PeerTime } from './time.js';

@@ -1,8 +1,8 @@
 import { GivenSocket } from '../../../src/peer/dial/given-socket.js';
 import type { StreamHandler } from '../../../src/peer/hooks.js';
-import { acceptorCore } from '../../../src/peer/acceptor.js';
-import { resolveHelloLimits } from '../../../src/peer/answers/hello-limits.js';
-import type { HelloLimits } from '../../../src/peer/answers/hello-limits.js';
+import { acceptorCore } from '../../../src/peer/hello.js';
+import { resolveHelloLimits } from '../../../src/peer/hello.js';
+import type { HelloLimits } from '../../../src/peer/hello.js';
 import { resolveOptions } from '../../../src/peer/options.js';
 import type { PeerOptions } from '../../../src/peer/options.js';
 import { Peer } from '../../../src/peer/peer.js';
@@ -10,7 +10,7 @@ import { linkOf } from '../../../src/testing/link.js';
 import type { Link } from '../../../src/testing/link.js';
 import { MemorySocket } from '../../../src/testing/memory-socket.js';
 import { MemoryLink } from '../../../src/testing/memory-link.js';
-import type { SocketLike } from '../../../src/transport/socket-like.js';
+import type { SocketLike } from '../../../src/transport/transport.js';
 
 /** One dial as the server saw it. */
 export interface Dialed {

@@ -1,4 +1,4 @@
-import type { Loss } from '../../../src/session/session-owner.js';
+import type { Loss } from '../../../src/connection/connection.js';
 import type { SocketClose } from '../../../src/transport/transport.js';
 
 /** The loss of a socket after which the peer makes no other. */

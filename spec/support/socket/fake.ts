@@ -1,5 +1,5 @@
 import type { SocketEvent, SocketLike } from '../../../src/index.js';
-import { ReadyState } from '../../../src/transport/socket-like.js';
+import { ReadyState } from '../../../src/transport/transport.js';
 
 type EventType = 'open' | 'message' | 'error' | 'close';
 

@@ -1,5 +1,5 @@
-import { ReadyState } from '../../../src/transport/socket-like.js';
-import type { SocketEvent, SocketLike } from '../../../src/transport/socket-like.js';
+import { ReadyState } from '../../../src/transport/transport.js';
+import type { SocketEvent, SocketLike } from '../../../src/transport/transport.js';
 
 type Listener = (event: SocketEvent) => void;
 

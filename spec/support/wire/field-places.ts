@@ -1,10 +1,10 @@
 import type { JsonCodec } from '../../../src/codec/json.js';
 import type { MsgpackCodec } from '../../../src/codec/msgpack.js';
-import type { envelopeBound } from '../../../src/wire/envelope-bound.js';
-import type { Field, FIELDS } from '../../../src/wire/fields.js';
+import type { envelopeBound } from '../../../src/wire/outgoing.js';
+import type { Field, FIELDS } from '../../../src/wire/frame.js';
 import type { splitFrame } from '../../../src/wire/fragment.js';
 import type { completeFrame, Frame, payloadFrame } from '../../../src/wire/frame.js';
-import type { framesEqual } from '../../../src/wire/frames-equal.js';
+import type { framesEqual } from '../../../src/wire/mapping.js';
 import type { fromMapping, toMapping } from '../../../src/wire/mapping.js';
 import type { OutgoingFrame } from '../../../src/wire/outgoing.js';
 

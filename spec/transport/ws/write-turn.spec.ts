@@ -1,6 +1,6 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { GROUP } from '../../../src/transport/ws/write-turn.js';
-import type * as WriteTurn from '../../../src/transport/ws/write-turn.js';
+import { GROUP } from '../../../src/transport/ws/write.js';
+import type * as WriteTurn from '../../../src/transport/ws/write.js';
 
 /** The module with ticks that the test runs. */
 async function ticking() {
@@ -14,7 +14,7 @@ async function ticking() {
   process.nextTick = later;
   let module: typeof WriteTurn | undefined;
   await jest.isolateModulesAsync(async () => {
-    module = await import('../../../src/transport/ws/write-turn.js');
+    module = await import('../../../src/transport/ws/write.js');
   });
   process.nextTick = nextTick;
   if (module === undefined) throw new Error('expected the module');

@@ -1,17 +1,70 @@
 import { log } from '../../logger.js';
-import { STEADY_CLOCK } from '../../session/base/clock.js';
+import { booleanOf } from '../../stream/promises.js';
 import type { SocketClose } from '../../transport/transport.js';
-import { readObject } from '../../util/check.js';
-import type { AnyMuxError } from '../../wire/any-error.js';
-import { checkNumber } from '../../wire/check.js';
-import { CloseCode, browserCode } from '../../wire/close-reason.js';
-import { ResetCode } from '../../wire/codes.js';
-import { LONGEST_TIMER_MS } from '../../wire/longest-timer.js';
-import { fullJitter } from '../base/full-jitter.js';
-import { booleanOf } from '../base/guard.js';
-import { NoWebSocketError } from './platform-socket.js';
-import { RECONNECT } from './reconnect-options.js';
-import type { DialFailure, Reconnect } from './reconnect-options.js';
+import { asGiven, checkFunction, checkNumber, readObject } from '../../util/check.js';
+import type { Options } from '../../util/check.js';
+import { LONGEST_TIMER_MS, STEADY_CLOCK } from '../../util/time.js';
+import { CloseCode, ResetCode, browserCode } from '../../wire/codes.js';
+import type { CloseReason } from '../../wire/codes.js';
+import type { AnyMuxError, MuxError } from '../../wire/errors.js';
+import { NoWebSocketError } from '../connect.js';
+import { JITTER, fullJitter } from '../safe-retry.js';
+
+/** The failure of one socket or dial, for `shouldRetry` to judge. */
+export interface DialFailure {
+  /** Failures in a row, this one included. */
+  readonly attempt: number;
+  /** Why the socket ended, or the dial failed. */
+  readonly reason: CloseReason;
+  /** HTTP status of a refused handshake, if the platform shows it. */
+  readonly status: number | null;
+  /** The error of the dial or of its hello; `null` for a socket that was open. */
+  readonly error: MuxError | null;
+  /** Whether the peer would dial again without `shouldRetry`. */
+  readonly willRetry: boolean;
+}
+
+/** Options of the reconnect helper. */
+export interface Reconnect {
+  /**
+   * Longest first delay, in ms; a delay is random, and doubles with each failure. With 0 the peer dials a server that is down without a
+   * pause. Default 500.
+   */
+  readonly minDelayMs?: number | undefined;
+  /**
+   * Longest delay, in ms. At least `minDelayMs`. Default 5 000; 30 000 if the server asks for more, by ENHANCE_YOUR_CALM, 1008 or
+   * `Retry-After` (D1).
+   */
+  readonly maxDelayMs?: number | undefined;
+  /**
+   * Failures in a row before the peer stops dialing. A dial that fails while a server restarts does not end it (D2). These end it at once (D3),
+   * unless `shouldRetry` says otherwise: the close codes 1002, 1003, 4002 and 4003, HTTP 400, 401 and 403, a goaway with PROTOCOL_ERROR, a
+   * CodecMismatch, and a platform without a WebSocket. Default 5 until the first connection, then Infinity.
+   */
+  readonly maxAttempts?: number | undefined;
+  /** How long a socket must last to count as stable, in ms. Default 10 000. */
+  readonly stableMs?: number | undefined;
+  /** Has the last word on each failure. Default `(failure) => failure.willRetry`. */
+  readonly shouldRetry?: ((failure: DialFailure) => boolean) | undefined;
+}
+
+/** {@link Reconnect} with defaults. The defaults of `maxDelayMs` and `maxAttempts` depend on earlier failures. */
+interface ResolvedReconnect {
+  readonly minDelayMs: number;
+  readonly maxDelayMs: number | undefined;
+  readonly maxAttempts: number | undefined;
+  readonly stableMs: number;
+  readonly shouldRetry: (failure: DialFailure) => boolean;
+}
+
+/** Declares {@link Reconnect}. */
+export const RECONNECT: Options<Reconnect, ResolvedReconnect> = {
+  minDelayMs: [checkNumber, JITTER.minDelayMs],
+  maxDelayMs: [asGiven, undefined],
+  maxAttempts: [checkNumber, undefined],
+  stableMs: [checkNumber, 10_000],
+  shouldRetry: [checkFunction, (failure) => failure.willRetry],
+};
 
 const ATTEMPTS_BEFORE_SUCCESS = 5;
 const MAX_DELAY_MS = 5_000;

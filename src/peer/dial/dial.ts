@@ -1,20 +1,133 @@
-import { Subscription, asyncScheduler } from 'rxjs';
+import { Observable, Subscription, asyncScheduler } from 'rxjs';
 import type { Session } from '../../connection/connection.js';
+import { CLOSING_MS } from '../../connection/watchdog.js';
+import { messageOf } from '../../stream/end.js';
+import { isThenable } from '../../stream/promises.js';
+import type { Connectivity } from '../../transport/connectivity.js';
+import { abnormalClose } from '../../transport/transport.js';
 import type { SocketClose, Transport } from '../../transport/transport.js';
-import { steadyNow } from '../../util/time.js';
-import type { AnyMuxError } from '../../wire/any-error.js';
-import { ResetCode } from '../../wire/codes.js';
-import { CodecMismatch } from '../../wire/errors.js';
-import { LONGEST_TIMER_MS } from '../../wire/longest-timer.js';
-import { subprotocol } from '../../wire/subprotocol.js';
-import { isThenable } from '../base/guard.js';
+import { LONGEST_TIMER_MS, steadyNow } from '../../util/time.js';
+import { subprotocol } from '../../wire/codec.js';
+import { CloseCode, ResetCode } from '../../wire/codes.js';
+import type { CloseReason } from '../../wire/codes.js';
+import { CodecMismatch, ConnectError, isMuxError } from '../../wire/errors.js';
+import type { AnyMuxError } from '../../wire/errors.js';
+import { shownAddress } from '../connect.js';
 import type { PeerCore } from '../core.js';
-import { closeMismatched } from './close-mismatched.js';
-import { connectError } from './connect-error.js';
-import type { DialContext, DialPlan, Greeting } from './dial-plan.js';
-import type { DialSeries } from './dial-series.js';
-import { NotInTime, failedWith, failureOf } from './failed-dial.js';
-import type { FailedDial } from './failed-dial.js';
+import type { Hello, MakeHello } from '../hello.js';
+import type { Backoff } from './backoff.js';
+import type { DialSeries } from './dialer.js';
+
+/**
+ * Closes a socket that speaks another subprotocol (V7). Like any closing socket, it is terminated when nothing has moved for 2 s (C8).
+ * Acts on subscription, and completes when the socket has ended.
+ */
+export function closeMismatched(transport: Transport, mismatch: CodecMismatch): Observable<never> {
+  return new Observable((subscriber) => {
+    const ended = (): void => {
+      subscriber.complete();
+    };
+    let timer = Subscription.EMPTY;
+    const wait = (): void => {
+      timer.unsubscribe();
+      timer = asyncScheduler.schedule(() => {
+        transport.terminate('closing made no progress');
+        ended();
+      }, CLOSING_MS);
+    };
+    subscriber.add(() => {
+      timer.unsubscribe();
+    });
+    transport.close(CloseCode.POLICY, mismatch.message);
+    // A socket without a reader never sees the other side's close frame.
+    subscriber.add(transport.messages$.subscribe({ next: wait, complete: ended }));
+    if (!subscriber.closed) wait();
+  });
+}
+
+const SUSPECTS =
+  '; this platform does not say why: check the address, that both ends use the same codec, that the server allows this origin, and the proxies between';
+const NO_UPGRADE = '; a proxy on the way may not pass upgrades: it has to forward the headers Upgrade and Connection';
+const HTTP_UPGRADE_REQUIRED = 426;
+
+/** Facts about a failed dial. */
+export interface ConnectFacts {
+  readonly address?: string | null;
+  /** HTTP status of a refused handshake. */
+  readonly status?: number | null;
+  /** Whether the platform hides why the dial failed. */
+  readonly opaque?: boolean;
+  /** The error that the platform reported. */
+  readonly cause?: unknown;
+}
+
+/** Returns the error of a failed dial, as precise as the platform allows. */
+export function connectError(
+  close: SocketClose,
+  { address = null, status = null, opaque = false, cause }: ConnectFacts = {},
+): ConnectError {
+  const reason = { ...close, willRetry: false };
+  // Without an address, only a server has a status: its own.
+  const where = address === null ? 'this server' : shownAddress(address);
+  if (status !== null) {
+    const suspect = status === HTTP_UPGRADE_REQUIRED ? NO_UPGRADE : '';
+    return new ConnectError(`expected ${where} to accept the handshake, got HTTP ${status}${suspect}`, { status, reason });
+  }
+  const said = close.reason && ` ${close.reason}`;
+  const suspects = opaque && !said ? SUSPECTS : '';
+  return new ConnectError(`the connection${address === null ? '' : ` to ${where}`} could not be opened (${close.code}${said})${suspects}`, {
+    reason,
+    ...(cause === undefined ? {} : { cause }),
+  });
+}
+
+/** Why a dial failed. */
+export interface FailedDial {
+  readonly close: SocketClose;
+  /** HTTP status of a refused handshake, if the platform shows it. */
+  readonly status: number | null;
+  /** `Retry-After` of a refused handshake, in ms, if the platform shows it. */
+  readonly retryAfterMs: number | null;
+  readonly error: AnyMuxError;
+}
+
+const HTTP_BAD_REQUEST = 400;
+
+/** A step of a dial has taken too long. */
+export class NotInTime extends Error {
+  override readonly name = 'TimeoutError';
+
+  constructor(what: string, ms: number, cause = '') {
+    super(`expected ${what} within ${ms} ms, got none${cause && `: ${cause}`}`);
+  }
+}
+
+/** Converts an error of a dial or of its hello into the failure that the peer reports. */
+export function failedWith(error: unknown): FailedDial {
+  const close = abnormalClose(messageOf(error));
+  return {
+    close,
+    status: null,
+    retryAfterMs: null,
+    error: isMuxError(error) ? error : new ConnectError(close.reason, { reason: { ...close, willRetry: false }, cause: error }),
+  };
+}
+
+/** Returns the failure of a socket that has opened or has failed to open, or `null` if the socket is usable. */
+export function failureOf(transport: Transport, protocol: string, address: string): FailedDial | null {
+  const { closed, refusedStatus, opaque, failure, retryAfterMs = null } = transport;
+  const selected = closed === null ? transport.protocol : (transport.answeredProtocol ?? null);
+  if (closed === null && selected === protocol) return null;
+  if (refusedStatus !== HTTP_BAD_REQUEST && closed !== null && (selected === null || selected === protocol))
+    return {
+      close: closed,
+      status: refusedStatus,
+      retryAfterMs,
+      error: connectError(closed, { address, status: refusedStatus, opaque, cause: failure }),
+    };
+  const error = new CodecMismatch(protocol, selected ?? '');
+  return { close: { code: CloseCode.POLICY, reason: error.message, wasClean: false }, status: refusedStatus, retryAfterMs, error };
+}
 
 /** The dialer of a dial, which receives its reports. */
 export interface DialHost {
@@ -212,4 +325,43 @@ function contextOf(history: Omit<DialContext, 'signal'>, life: Subscription): Di
       return controller.signal;
     },
   };
+}
+
+/** A dial, and the history of the dials before it. */
+export interface DialContext {
+  /** 1, 2, … since the last stable socket. */
+  readonly attempt: number;
+  /** The number of sockets that were open before this dial. */
+  readonly reconnects: number;
+  /** Why the last socket ended, or the last dial failed. */
+  readonly last: CloseReason | null;
+  /** Aborts when the peer abandons this dial. */
+  readonly signal: AbortSignal;
+}
+
+/** The first stream of every socket. */
+export interface Greeting {
+  readonly make: MakeHello;
+  /** How long the hello and its reply may take together, in ms; 0 is no limit. */
+  readonly timeoutMs: number;
+  /** Sends the hello on a new session, and completes when it was answered. */
+  send(core: PeerCore, session: Session, hello: Hello, timeoutMs: number): Observable<never>;
+}
+
+/** An address, or a function that returns the address for each dial. */
+export type ConnectUrl = string | URL | ((context: DialContext) => string | URL | Promise<string | URL>);
+
+/** How and where to dial. */
+export interface DialPlan {
+  readonly url: ConnectUrl;
+  readonly open: (url: string, protocol: string) => Transport;
+  /** `null` if the peer closes when its first socket ends. */
+  readonly backoff: Backoff | null;
+  /** `null` if calls are sent as soon as a socket is open. */
+  readonly greeting: Greeting | null;
+  readonly connectTimeoutMs: number;
+  readonly lazy: boolean;
+  /** How long a socket without an open stream stays, in ms; 0 is for ever. */
+  readonly idleCloseMs: number;
+  readonly connectivity: Connectivity;
 }

@@ -1,21 +1,24 @@
 import { Subscription } from 'rxjs';
-import type { Session } from '../../connection/connection.js';
+import type { Loss, Session } from '../../connection/connection.js';
 import { log } from '../../logger.js';
-import type { Loss } from '../../session/session-owner.js';
+import type { Absence } from '../../stream/stream-core.js';
 import { ALWAYS_ONLINE, browserConnectivity } from '../../transport/connectivity.js';
 import type { Connectivity } from '../../transport/connectivity.js';
 import { abnormalClose } from '../../transport/transport.js';
-import type { SocketClose, Transport } from '../../transport/transport.js';
-import type { AnyMuxError } from '../../wire/any-error.js';
+import type { SocketClose, SocketLike, Transport } from '../../transport/transport.js';
+import { W3cTransport } from '../../transport/w3c.js';
+import { checkOptions } from '../../util/check.js';
+import type { NamesOf } from '../../util/check.js';
+import { subprotocol } from '../../wire/codec.js';
+import type { Message } from '../../wire/codec.js';
 import { CodecMismatch } from '../../wire/errors.js';
-import type { ConnectError } from '../../wire/errors.js';
-import { subprotocol } from '../../wire/subprotocol.js';
-import type { PeerCore } from '../core.js';
-import { NEVER_OPEN } from '../core/socket-source.js';
-import type { SocketSource } from '../core/socket-source.js';
-import type { Absence } from '../stream/stream-host.js';
-import { closeMismatched } from './close-mismatched.js';
-import { connectError } from './connect-error.js';
+import type { AnyMuxError, ConnectError } from '../../wire/errors.js';
+import { NEVER_OPEN, PeerCore } from '../core.js';
+import type { SocketSource } from '../core.js';
+import type { StreamHandler } from '../hooks.js';
+import { PEER_OPTIONS, resolveOptions } from '../options.js';
+import type { PeerOptions } from '../options.js';
+import { closeMismatched, connectError } from './dial.js';
 
 /** The only socket of a peer, passed to its constructor or later to {@link give}. The peer closes when the socket ends. */
 export class GivenSocket implements SocketSource {
@@ -166,4 +169,40 @@ export class GivenSocket implements SocketSource {
       },
     };
   }
+}
+
+/** Options of a peer over a socket of your own. */
+export interface NewPeerOptions extends PeerOptions {
+  /** Whether this side dialed. The dialer's stream ids are odd (S1). */
+  readonly isDialer: boolean;
+}
+
+/** The parts that a peer is made of. */
+export interface PeerParts {
+  readonly core: PeerCore;
+  readonly source: SocketSource;
+  readonly handler: StreamHandler | undefined;
+}
+
+/** Names {@link NewPeerOptions} beyond {@link PeerOptions}. */
+const OWN_OPTIONS: NamesOf<Omit<NewPeerOptions, keyof PeerOptions>> = { isDialer: true };
+
+/** A socket that reports messages before `serve`: a peer that only answers makes no call that would warn of a missing `serve`. */
+class ServedSocket extends W3cTransport {
+  source: GivenSocket | null = null;
+
+  protected override keep(message: Message): void {
+    super.keep(message);
+    this.source?.heard();
+  }
+}
+
+/** Returns the parts of a peer over one socket of the user's. */
+export function overSocket(socket: SocketLike, options: NewPeerOptions): PeerParts {
+  checkOptions(options, PEER_OPTIONS, OWN_OPTIONS);
+  const core = new PeerCore(resolveOptions(options, options.isDialer));
+  const transport = new ServedSocket(socket);
+  const source = new GivenSocket(core, transport);
+  transport.source = source;
+  return { core, source, handler: options.onStream };
 }

@@ -1,22 +1,95 @@
+import type { Observable } from 'rxjs';
+import { SEND_NAMES } from '../../stream/sending.js';
+import type { StreamCore } from '../../stream/stream-core.js';
+import { LeanStream } from '../../stream/stream.js';
 import { browserConnectivity } from '../../transport/connectivity.js';
 import { W3cTransport } from '../../transport/w3c.js';
-import { checkOptions, readObject, readOptions } from '../../util/check.js';
+import { checkFunction, checkNumber, checkOptions, optionError, readObject, readOptions } from '../../util/check.js';
 import type { NamesOf, Options } from '../../util/check.js';
-import { checkFunction, checkNumber, optionError } from '../../wire/check.js';
+import type { MetadataInput } from '../../wire/frame.js';
+import { Calls, STREAM_NAMES } from '../calls.js';
+import type { OpenOptions } from '../calls.js';
+import { DIAL_OPTIONS, checkIdle, checkUrl, platformSocket } from '../connect.js';
+import type { DialOptions, ResolvedDial } from '../connect.js';
 import { PeerCore } from '../core.js';
+import type { SocketSource } from '../core.js';
 import { Backoff } from '../dial/backoff.js';
-import { checkUrl } from '../dial/check-url.js';
-import { DIAL_OPTIONS, checkIdle } from '../dial/connect-options.js';
-import type { DialOptions, ResolvedDial } from '../dial/connect-options.js';
-import type { ConnectUrl, Greeting } from '../dial/dial-plan.js';
+import type { Reconnect } from '../dial/backoff.js';
+import type { ConnectUrl, Greeting } from '../dial/dial.js';
 import { Dialer } from '../dial/dialer.js';
-import { platformSocket } from '../dial/platform-socket.js';
-import type { Reconnect } from '../dial/reconnect-options.js';
 import { HELLO_TIMEOUT_MS, greetingWith } from '../hello.js';
 import type { MakeHello } from '../hello.js';
 import { resolveOptions } from '../options.js';
 import type { PeerOptions } from '../options.js';
-import { LeanPeer } from './lean-peer.js';
+import { PeerBase } from '../peer-base.js';
+
+/** Options of every call of a lean peer. */
+export interface LeanOptions<In = unknown> extends Pick<OpenOptions, 'headers' | 'signal' | 'timeoutMs'> {
+  /** Receives the stream of a call that does not return it, as in `OpenOptions` of `rxmux`. Default none. */
+  readonly onOpen?: ((stream: LeanStream<In>) => void) | undefined;
+}
+
+/**
+ * A peer that makes calls, and refuses the streams of its remote. Functions of `rxmux/lean`, such as `onStream`, `sendAll` and `onClose`, do
+ * the rest. A page carries only the functions that it imports.
+ *
+ * Each method works as the method of the same name of a peer of `rxmux`.
+ *
+ * @example
+ * ```ts
+ * const peer = connect('wss://example.org/mux', { reconnect: reconnect() });
+ * await peer.request({ op: 'sum', of: [1, 2, 3] });   // 6
+ * ```
+ */
+export class LeanPeer extends PeerBase {
+  readonly #calls: Calls;
+
+  /** @internal */
+  constructor(core: PeerCore, source: SocketSource) {
+    super(core, source, makeStream);
+    this.#calls = new Calls(core);
+  }
+
+  /** @internal The calls of a peer, for functions that open streams in another way. */
+  static calls(peer: LeanPeer): Calls {
+    return peer.#calls;
+  }
+
+  /** Sends a request and resolves with the answer: the first payload that comes back, or `null` for an end without a payload (S11). */
+  request<R = unknown>(payload?: unknown, options: LeanOptions<R> = {}): Promise<R> {
+    return this.#calls.request(payload, options as OpenOptions) as Promise<R>;
+  }
+
+  /** {@link request} as a cold Observable. Each subscription sends a request, and unsubscribing before the answer cancels it. */
+  request$<R = unknown>(payload?: unknown, options: LeanOptions<R> = {}): Observable<R> {
+    return this.#calls.request$(payload, options as OpenOptions) as Observable<R>;
+  }
+
+  /**
+   * Opens a stream at once. The functions `send`, `sendAll`, `reply` and `end` send on it.
+   *
+   * @param options `end: true` if the call sends only the payload
+   */
+  open<In = unknown>(payload?: unknown, options: LeanOptions<In> & { readonly end?: boolean | undefined } = {}): LeanStream<In> {
+    checkOptions(options, STREAM_NAMES);
+    return this.#calls.open(payload, options.end === true ? 'end' : 'continue', options as OpenOptions).facade as LeanStream<In>;
+  }
+
+  /** Opens a stream for each subscription. Unsubscribing resets it with CANCEL. `openWith` also sends an input. */
+  open$<In = unknown>(payload?: unknown, options: LeanOptions<In> = {}): Observable<In> {
+    return this.#calls.open$(payload, options as OpenOptions) as Observable<In>;
+  }
+
+  /** Sends one payload without waiting for anything: answers are dropped (S11). */
+  notify(payload?: unknown, options: { readonly headers?: MetadataInput | undefined } = {}): void {
+    checkOptions(options, SEND_NAMES);
+    this.#calls.open(payload, 'notify', options);
+  }
+}
+
+function makeStream(stream: StreamCore): LeanStream {
+  return LeanStream.around(stream);
+}
 
 /** Makes a peer dial again. {@link reconnect} returns it. */
 export interface Reconnecting {

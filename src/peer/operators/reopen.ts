@@ -1,13 +1,13 @@
 import { concat, defer, dematerialize, filter, map, materialize, startWith, switchMap, tap } from 'rxjs';
-import type { Observable, ObservableInput } from 'rxjs';
+import type { MonoTypeOperatorFunction, Observable, ObservableInput } from 'rxjs';
 import { observableFrom } from '../../stream/input.js';
-import { refuseUnknown } from '../../util/check.js';
-import { isMuxError } from '../../wire/any-error.js';
-import { checkFunction, checkObject } from '../../wire/check.js';
+import { checkFunction, checkObject, refuseUnknown } from '../../util/check.js';
 import { ResetCode } from '../../wire/codes.js';
-import { ConnectionLostError } from '../../wire/stream-errors.js';
-import { checkPeer } from '../check-peer.js';
+import { ConnectionLostError, isMuxError } from '../../wire/errors.js';
 import { Peer } from '../peer.js';
+import { checkPeer } from '../peers.js';
+import { retrySafely } from '../safe-retry.js';
+import type { Retry } from '../safe-retry.js';
 
 /** How to resume a subscription. */
 export interface Reopen<T, C> {
@@ -128,4 +128,25 @@ function endsWithSocket(error: unknown, peer: Peer): boolean {
   const { status } = peer;
   if (error.code === 'RESET') return error.resetCode === ResetCode.CANCEL && status.state === 'draining' && status.by === 'remote';
   return error.code === 'CONNECTION_LOST' || (error.code === 'REFUSED' && error.resetCode === null);
+}
+
+/**
+ * Subscribes again after a `retriable` error, which says that the remote has done nothing. Any other error passes. So does an error of
+ * another call that came in by this call's `input` or `onOpen`.
+ *
+ * Put this operator directly after a call, because it also repeats the operators between the call and itself. Each attempt sends
+ * `input` again. An `input` that emits its values only once, such as a generator, must be made by a function. Otherwise the second
+ * attempt fails with a TypeError.
+ *
+ * @throws TypeError unless `count` is a non-negative number, and `delay` such a number or a function
+ *
+ * @example
+ * ```ts
+ * peer.request$({ op: 'book', seat: '12A' }).pipe(retryWhenSafe()).subscribe(console.log);
+ * // booked once, even if the server restarted meanwhile
+ * ```
+ */
+export function retryWhenSafe<T>(options: Retry = {}): MonoTypeOperatorFunction<T> {
+  checkObject('retryWhenSafe', options, '{ count, delay }');
+  return retrySafely(options);
 }

@@ -1,17 +1,17 @@
 import { EMPTY, Observable, catchError, concat, defer, filter, finalize, from, mergeMap } from 'rxjs';
 import type { ObservableInput, OperatorFunction } from 'rxjs';
-import { feed } from '../../stream/feed.js';
-import type { FeedOptions } from '../../stream/feed.js';
+import { failAnswer, stopUpload } from '../../stream/end.js';
+import { checkOverflow, feed } from '../../stream/feed.js';
+import type { FeedOptions, Overflow } from '../../stream/feed.js';
 import { releaseInput } from '../../stream/input.js';
 import type { Input } from '../../stream/input.js';
+import type { StreamCore } from '../../stream/stream-core.js';
 import { Stream } from '../../stream/stream.js';
-import { checkOptions } from '../../util/check.js';
-import { checkFunction } from '../../wire/check.js';
-import { isPromise } from '../../wire/cross-realm.js';
-import { failAnswer, stopUpload } from '../stream/answer.js';
-import { checkOverflow } from '../stream/overflow.js';
-import type { Overflow } from '../stream/overflow.js';
-import type { StreamCore } from '../stream/stream-core.js';
+import { checkFunction, checkOptions, isPromise } from '../../util/check.js';
+import { OPEN_NAMES } from '../calls.js';
+import type { InputOptions, OpenOptions } from '../calls.js';
+import type { Peer } from '../peer.js';
+import { checkPeer } from '../peers.js';
 
 /**
  * Answers each stream with an Observable: values become data, and completion becomes the end. An error resets the stream as a handler's
@@ -94,4 +94,26 @@ function sent(streamCore: StreamCore, input: Input<unknown>, overflow: Overflow,
   if (!isPromise(input)) return sent$.pipe(finalize(settle));
   input.then(settle, settle);
   return sent$;
+}
+
+/**
+ * Makes an operator of a remote stream: it sends what the source emits, and emits what the remote sends. Each subscription opens a
+ * stream. Unsubscribing resets the stream with CANCEL, and an error of the source resets it with that error. With `retry` each attempt
+ * subscribes to the source again; values that a hot source emitted to earlier attempts are lost.
+ *
+ * @throws TypeError unless `peer` is a peer, and for an unknown option; when it is piped, for an unknown `overflow`
+ *
+ * @example
+ * ```ts
+ * clicks$.pipe(through<Rank>(peer, { op: 'rank' })).subscribe(show);
+ * ```
+ */
+export function through<In = unknown>(
+  peer: Peer,
+  payload?: unknown,
+  options: OpenOptions<In> & Pick<InputOptions, 'overflow'> = {},
+): OperatorFunction<unknown, In> {
+  checkPeer('through', peer, 'open$');
+  checkOptions(options, OPEN_NAMES, { overflow: true });
+  return (source: Observable<unknown>) => peer.open$<In>(payload, { ...options, input: source });
 }

@@ -1,14 +1,10 @@
 import { EMPTY, Observable, Subject, Subscription, concat, concatMap, defer, isObservable, merge, of, tap } from 'rxjs';
 import type { ObservableInput, Subscriber } from 'rxjs';
+import { checkOverflow, pump } from '../../stream/feed.js';
+import type { Outlet, Overflow } from '../../stream/feed.js';
 import { observableFrom, releaseInput } from '../../stream/input.js';
-import { refuseUnknown } from '../../util/check.js';
-import { checkFunction, checkNumber, checkObject, optionError } from '../../wire/check.js';
-import { describeReceived } from '../../wire/describe-received.js';
-import { ProtocolError } from '../../wire/errors.js';
-import { QueueOverflowError } from '../../wire/stream-errors.js';
-import { checkOverflow } from '../stream/overflow.js';
-import type { Outlet, Overflow } from '../stream/overflow.js';
-import { pump } from '../stream/pump.js';
+import { checkFunction, checkNumber, checkObject, describeReceived, optionError, refuseUnknown } from '../../util/check.js';
+import { ProtocolError, QueueOverflowError } from '../../wire/errors.js';
 
 /** Two operators, one for each end of a stream, by which the consumer controls how many items it receives. */
 export interface Credit {

@@ -1,12 +1,168 @@
 import { Buffer, isUtf8 } from 'node:buffer';
 import type { EventEmitter } from 'node:events';
 import type { Readable } from 'node:stream';
+import { steadyNow } from '../../util/time.js';
 import type { Message } from '../../wire/codec.js';
-import { laterTurn } from '../later-turn.js';
-import { FramesForWs } from './frames-for-ws.js';
-import type { Reader } from './frames-for-ws.js';
-import { ReadShare } from './read-share.js';
-import { BINARY, FINAL, MASKED, TEXT, contentSize, flipMask, headerSize, viewOf } from './websocket-frame.js';
+import { laterTurn } from '../w3c.js';
+import {
+  BINARY,
+  FINAL,
+  MASKED,
+  MAX_HEADER_BYTES,
+  ONE_BYTE_LENGTH,
+  PING,
+  PONG,
+  TEXT,
+  contentSize,
+  flipMask,
+  headerAt,
+  headerSize,
+  viewOf,
+} from './websocket-frame.js';
+import type { Header } from './websocket-frame.js';
+
+/** A `data` listener of a stream. */
+export type Reader = (this: Readable, chunk: Buffer) => void;
+
+/** A frame of which `ws` has received the beginning. */
+interface PassedFrame {
+  /** Bytes that `ws` has not received yet. */
+  left: number;
+  readonly endsMessage: boolean;
+}
+
+/**
+ * Passes frames to `ws`, which receives all bytes of a frame, unchanged. Each method that passes bytes returns the offset of the next frame.
+ * It returns the end of the chunk once `ws` has stopped reading.
+ */
+export class FramesForWs {
+  /** Header bytes split by a read and already passed to `ws`. */
+  #cutHeader = NOTHING;
+  #passed: PassedFrame | null = null;
+  #isFragmented = false;
+  /** Whether `ws` has emitted a message since it last received bytes. */
+  #isHeard = false;
+
+  /**
+   * @param reader the `data` listener of `ws`
+   * @param maskBit the expected mask bit of a frame's second byte.
+   * @param stopped called when `ws` reads no more
+   */
+  constructor(
+    private readonly ws: EventEmitter,
+    private readonly stream: Readable,
+    private readonly reader: Reader,
+    private readonly maskBit: number,
+    private readonly stopped: () => void,
+  ) {
+    ws.on('message', this.#hear);
+  }
+
+  /** Whether `ws` has received some frames of a message, but not the last one. */
+  get isFragmented(): boolean {
+    return this.#isFragmented;
+  }
+
+  /** Passes the rest of a frame of which `ws` has the beginning. */
+  goOn(chunk: Buffer): number {
+    const { length } = this.#cutHeader;
+    if (length === 0) return this.#passed === null ? 0 : this.#pass(chunk, 0, this.#passed);
+    const header = Buffer.concat([this.#cutHeader, chunk.subarray(0, MAX_HEADER_BYTES)]);
+    const view = viewOf(header);
+    if (headerSize(view, 0) > header.length) return this.passCutHeader(chunk, 0, header);
+    this.#cutHeader = NOTHING;
+    return this.#passFrame(chunk, 0, headerAt(view, 0), length);
+  }
+
+  /** Passes the bytes of the frame at `at` that have arrived. */
+  pass(chunk: Buffer, view: DataView, at: number): number {
+    return this.#passFrame(chunk, at, headerAt(view, at), 0);
+  }
+
+  /** Passes the part of a header at the end of a read. */
+  passCutHeader(chunk: Buffer, at: number, header: Buffer): number {
+    this.#cutHeader = Buffer.from(header);
+    this.reader.call(this.stream, chunk.subarray(at));
+    return chunk.length;
+  }
+
+  /** Listens to `ws` no more. */
+  stop(): void {
+    this.ws.off('message', this.#hear);
+  }
+
+  readonly #hear = (): void => {
+    this.#isHeard = true;
+  };
+
+  /** @param passed bytes of the frame that `ws` has already */
+  #passFrame(chunk: Buffer, at: number, { first, second, frameSize }: Header, passed: number): number {
+    const isInBetween =
+      (first === PLAIN_PING || first === PLAIN_PONG) && (second & MASKED) === this.maskBit && (second & ~MASKED) <= ONE_BYTE_LENGTH;
+    const endsMessage = !isInBetween && (first & FINAL) !== 0;
+    if (!isInBetween) this.#isFragmented = !endsMessage;
+    return this.#pass(chunk, at, { left: frameSize - passed, endsMessage });
+  }
+
+  #pass(chunk: Buffer, from: number, frame: PassedFrame): number {
+    const to = Math.min(from + frame.left, chunk.length);
+    frame.left -= to - from;
+    this.#passed = frame.left > 0 ? frame : null;
+    this.#isHeard = false;
+    this.reader.call(this.stream, chunk.subarray(from, to));
+    // The frame ended without a message: `ws` has met a close frame or an error, which it reports in a later turn.
+    if (this.#passed !== null || !frame.endsMessage || this.#isHeard) return to;
+    this.stopped();
+    return chunk.length;
+  }
+}
+
+const NOTHING = Buffer.alloc(0);
+const PLAIN_PING = FINAL | PING;
+const PLAIN_PONG = FINAL | PONG;
+
+/** How long one read may go on before other sockets and timers have a turn, in ms. */
+const SHARE_MS = 10;
+/**
+ * The most messages between two readings of the clock. The first reading follows the first message; then the distance doubles up to
+ * this.
+ */
+const MOST_BETWEEN_LOOKS = 8;
+
+/**
+ * The time that one read may spend on its messages in a turn of the event loop. The first message is not timed, since most reads bring
+ * only one.
+ */
+export class ReadShare {
+  /** Starts as `-0`, which V8 stores as a double, as it stores times. */
+  #startedAt = -0;
+  #count = 0;
+  #nextLook = 1;
+  #isSpent = false;
+
+  /** Begins a read. */
+  begin(): void {
+    this.#count = 0;
+    this.#nextLook = 1;
+    this.#isSpent = false;
+  }
+
+  /**
+   * Counts a message that other messages of this read follow. Returns whether the share is spent, so that they must wait for another
+   * turn.
+   */
+  count(): boolean {
+    if (++this.#count === this.#nextLook) this.#look();
+    return this.#isSpent;
+  }
+
+  #look(): void {
+    const now = steadyNow();
+    if (this.#count === 1) this.#startedAt = now;
+    this.#nextLook += Math.min(this.#count, MOST_BETWEEN_LOOKS);
+    this.#isSpent ||= now - this.#startedAt >= SHARE_MS;
+  }
+}
 
 /** The socket of `ws` on top of the stream. */
 export interface PausableSocket extends EventEmitter {

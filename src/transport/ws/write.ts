@@ -1,15 +1,148 @@
 import { Buffer } from 'node:buffer';
+import { randomFillSync } from 'node:crypto';
 import { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 import type { Message } from '../../wire/codec.js';
 import { MOST_BYTES_PER_UNIT } from '../../wire/length.js';
-import { SplitMessage } from '../../wire/split-message.js';
+import { SplitMessage } from '../../wire/shared.js';
+import type { SharedPart } from '../../wire/shared.js';
 import type { Transport } from '../transport.js';
-import { newMaskingKey } from './masking-key.js';
-import { SharedFrame, sharedFrame } from './shared-frame.js';
-import { BINARY, MAX_HEADER_BYTES, TEXT, headerSizeFor, maskWith, putHeader, textHeader } from './websocket-frame.js';
-import { joinTurn } from './write-turn.js';
-import type { TurnWriter } from './write-turn.js';
+import { BINARY, MAX_HEADER_BYTES, TEXT, headerSizeFor, maskWith, putHeader, textHeader, viewOf } from './websocket-frame.js';
+
+/** Unused masking keys, made in bulk: making each key by itself would cost more than masking with it. */
+const KEYS = new Int32Array(1024);
+let keysLeft = 0;
+
+/** Returns an unpredictable key for the mask of one frame (RFC 6455 §5.3). */
+export function newMaskingKey(): number {
+  if (keysLeft === 0) {
+    randomFillSync(KEYS);
+    keysLeft = KEYS.length;
+  }
+  return KEYS[--keysLeft] ?? 0;
+}
+
+/** An unmasked WebSocket frame (RFC 6455 §5.2). Frames of several sockets share its chunks, or the last one. */
+export class SharedFrame {
+  constructor(
+    readonly chunks: readonly Buffer[],
+    /** Bytes of the content. */
+    readonly length: number,
+    readonly headerBytes: number,
+  ) {}
+}
+
+/** The bytes of a part. */
+interface Made {
+  /** The end of the last message, behind the part. {@link tail} is the part with this end. */
+  readonly behind: Buffer;
+  readonly tail: Buffer;
+  /** The last message and its frame, which several sockets may send. */
+  message: SplitMessage;
+  frame: SharedFrame;
+}
+
+const MADE = new WeakMap<SharedPart, Made>();
+/** A write of two chunks costs more than copying up to so many bytes. */
+const COPIED_BYTES = 4 * 1024;
+const NOTHING = Buffer.alloc(0);
+
+/** Returns the frame of a message. The same message, again and again, has the same frame. */
+export function sharedFrame(message: SplitMessage): SharedFrame {
+  const made = MADE.get(message.part);
+  if (made?.message === message) return made.frame;
+  const behind = bytesOf(message.behind);
+  if (made?.behind.equals(behind) !== true) return firstFrame(message, behind);
+  const isCopied = made.tail.length <= COPIED_BYTES;
+  const head = headOf(message, isCopied ? made.tail : NOTHING);
+  made.message = message;
+  made.frame = frameOf(message, isCopied ? [head] : [head, made.tail]);
+  return made.frame;
+}
+
+/** Lays out the first frame in one chunk, so that sockets with the same message write no other. The tail of later frames is a part of it. */
+function firstFrame(message: SplitMessage, behind: Buffer): SharedFrame {
+  const part = Buffer.concat([bytesOf(message.part.encoded), behind]);
+  const whole = headOf(message, part);
+  const frame = frameOf(message, [whole]);
+  MADE.set(message.part, { behind, tail: whole.subarray(-part.length), message, frame });
+  return frame;
+}
+
+function frameOf({ byteLength }: SplitMessage, chunks: readonly Buffer[]): SharedFrame {
+  return new SharedFrame(chunks, byteLength, headerSizeFor(byteLength, false));
+}
+
+/** Returns the header of a message's frame, and the bytes before the part. Appends `tail`. */
+function headOf({ before, byteLength }: SplitMessage, tail: Buffer): Buffer {
+  const bytes = bytesOf(before);
+  const head = Buffer.allocUnsafe(headerSizeFor(byteLength, false) + bytes.length + tail.length);
+  const at = putHeader(viewOf(head), 0, typeof before === 'string' ? TEXT : BINARY, byteLength, false);
+  head.set(bytes, at);
+  head.set(tail, at + bytes.length);
+  return head;
+}
+
+function bytesOf(message: Message): Buffer {
+  return typeof message === 'string' ? Buffer.from(message) : Buffer.from(message);
+}
+
+/** Writes messages in few writes for each turn. */
+export interface TurnWriter {
+  /** Writes the waiting messages. */
+  flush(): void;
+  /** Called after all messages of the turn. Writes those that wait. */
+  endTurn(): void;
+}
+
+/**
+ * So many sockets write one after the other. Between two writes of one broadcast, the code of all other work would push the kernel's code
+ * out of the processor's cache. With more sockets, the first remote would wait too long.
+ */
+export const GROUP = 32;
+
+// Captured before a test runner can install fake timers.
+const nextTick = process.nextTick.bind(process);
+
+/** Writers whose turn has not ended. */
+let waiting: TurnWriter[] = [];
+
+/**
+ * Calls `endTurn` of a writer once, after all messages of one read. One tick serves the writers of all sockets. Each full {@link GROUP} of
+ * writers writes before that.
+ *
+ * @returns whether the writer is the first of its turn
+ */
+export function joinTurn(writer: TurnWriter): boolean {
+  const { length } = waiting;
+  // `setImmediate` would put the two ends in lockstep.
+  if (length === 0) nextTick(endTurns);
+  else if (length % GROUP === 0) for (const before of waiting.slice(-GROUP)) guarded(before, 'flush');
+  waiting.push(writer);
+  return length === 0;
+}
+
+function endTurns(): void {
+  const ending = waiting;
+  waiting = [];
+  for (const writer of ending) guarded(writer, 'endTurn');
+}
+
+/** A stream that throws must not keep the other sockets from writing. */
+function guarded(writer: TurnWriter, act: keyof TurnWriter): void {
+  try {
+    writer[act]();
+  } catch (error) {
+    nextTick(rethrow, error);
+  }
+}
+
+function rethrow(error: unknown): never {
+  throw error;
+}
+
+// No turn follows when the process exits. But a write still reaches the kernel at once if the kernel has room.
+process.on('exit', endTurns);
 
 /** A message that no other code can change. */
 type Content = WholeContent | SharedFrame;
@@ -157,7 +290,7 @@ export class WriteBatch implements TurnWriter {
     const { masked } = this;
     const text = asciiOf(messages, masked);
     const sizes = messages.map(text === null ? sizeOf : lengthOf);
-    const bytes = text === null ? bytesOf(messages, sizes, masked) : Buffer.from(text, 'latin1');
+    const bytes = text === null ? bytesOfOfWrite(messages, sizes, masked) : Buffer.from(text, 'latin1');
     const view = new DataView(bytes.buffer, bytes.byteOffset);
     let at = 0;
     let n = 0;
@@ -208,7 +341,7 @@ function asciiOf(messages: readonly WholeContent[], masked: boolean): string | n
 }
 
 /** Concatenates messages of any kind as bytes, with the same room. */
-function bytesOf(messages: readonly WholeContent[], sizes: readonly number[], masked: boolean): Buffer {
+function bytesOfOfWrite(messages: readonly WholeContent[], sizes: readonly number[], masked: boolean): Buffer {
   const bytes = Buffer.allocUnsafe(sizes.reduce((sum, size) => sum + framedSize(size, masked), 0));
   let at = 0;
   let n = 0;
