@@ -75,7 +75,7 @@ const config: Config = {
   modulePathIgnorePatterns: ['<rootDir>/dist/'],
   // Unlike v8, babel notices an `if` that is never false and a default that is never used, and leaves files of types alone.
   coverageProvider: 'babel',
-  collectCoverageFrom: ['src/wire/**/*.ts', 'src/codec/**/*.ts', 'src/session/**/*.ts', 'src/rx/restarting-pipeline.ts'],
+  collectCoverageFrom: ['src/wire/**/*.ts', 'src/codec/**/*.ts', 'src/connection/**/*.ts', 'src/stream/state.ts', 'src/rx/pipeline.ts'],
   coverageThreshold: { global: { lines: 100, branches: 100 } },
 };
 

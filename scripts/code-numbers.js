@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-const TABLES = { ResetCode: 'wire/reset-code.ts', CloseCode: 'wire/close-reason.ts' };
+const TABLES = { ResetCode: 'wire/codes.ts', CloseCode: 'wire/codes.ts' };
 const ROW = /^ {2}([A-Z_]+): (\d+),$/gm;
 /** A type keeps the name: `typeof ResetCode.REFUSED`. */
 const NAME = /(?<!typeof |\.)\b(?:ResetCode|CloseCode)\.[A-Z_]+\b/g;

@@ -28,7 +28,7 @@ export type { PeerBase } from './peer/peer-base.js';
 export type { PeerContext, PeerOptions } from './peer/options.js';
 export type { PeerStatus } from './peer/status.js';
 export type { ByteCounts, PeerStats, StreamCounts, Traffic, Usage } from './peer/stats.js';
-export { SharedPayload } from './stream/shared-payload.js';
+export { SharedPayload } from './stream/payload.ts';
 export type { LeanStream } from './stream/stream.js';
 export { Stream } from './stream/stream.js';
 export type { EndOptions, ReplyOptions, SendOptions } from './stream/sending.js';
@@ -74,7 +74,7 @@ export type { Slicer } from './wire/fragment.js';
 /* Operators over peers, streams and calls */
 export { closeReasons } from './peer/operators/hooks.js';
 export type { PeerClose } from './peer/operators/hooks.js';
-export { encodeOnce } from './stream/shared-payload.js';
+export { encodeOnce } from './stream/payload.ts';
 export { interceptIncomingHeaders } from './peer/operators/hooks.js';
 export { interceptOpen } from './peer/operators/hooks.js';
 export { interceptReplyHeaders } from './peer/operators/hooks.js';
@@ -106,7 +106,8 @@ export type { CloseReason } from './wire/codes.js';
 export { ResetCode, resetCodeName } from './wire/codes.js';
 export { PREFIX } from './wire/codec.js';
 export { DEFAULT_LIMITS } from './wire/limits.js';
-export type { DecodeLimits, Limits, Rate } from './wire/limits.js';
+export type { DecodeLimits, Limits } from './wire/limits.js';
+export type { Rate } from './util/time.js';
 export type { Given } from './util/check.js';
 
 /* Codecs */

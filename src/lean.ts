@@ -50,7 +50,8 @@ export type { Given } from './util/check.js';
 export type { CloseReason } from './wire/codes.js';
 export type { Codec, Message } from './wire/codec.js';
 export type { Frame, FrameDirection, Metadata, MetadataInput } from './wire/frame.js';
-export type { Limits, Rate } from './wire/limits.js';
+export type { Limits } from './wire/limits.js';
+export type { Rate } from './util/time.js';
 
 /* Errors */
 export { isMuxError } from './wire/errors.js';

@@ -11,12 +11,12 @@ const doors = Object.keys(exports)
 
 /** Types that only infer other types. No program names them. */
 const INFERENCE = {
-  'src/contract/answering.ts': ['ContextIn', 'WithoutContext'],
+  'src/contract/answer.ts': ['ContextIn', 'WithoutContext'],
   'src/contract/procedure.ts': ['TypesOf', 'ValueOf', 'ErrorValues', 'MaybeSchema', 'MaybeSchemas'],
   'src/testing/fake-peer.ts': ['Answered'],
 };
 /** Parameters that only a session passes. */
-const OWN_PARAMETERS = { 'src/wire/held-bytes.ts': ['HeldBytes'], 'src/wire/reassembly.ts': ['FragmentClock'] };
+const OWN_PARAMETERS = { 'src/wire/reassembly.ts': ['HeldBytes'], 'src/wire/reassembly.ts': ['FragmentClock'] };
 
 const named = (types) => Object.entries(types).flatMap(([file, names]) => names.map((name) => `${file}:${name}`));
 

@@ -48,7 +48,7 @@ describe('a CPU profile', () => {
       took('encodePayload', '/p/src/codec/msgpack.ts', 32),
       took('startLoop', '/p/node_modules/ws/lib/receiver.js', 64),
       took('now', '/p/node_modules/rxjs/dist/cjs/internal/scheduler/dateTimestampProvider.js', 128),
-      took('settle', '/p/src/session/closing.ts', 256),
+      took('settle', '/p/src/connection/closing.ts', 256),
       took('log', '/p/src/logger.ts', 512),
       took('lane', '/p/bench/dist/1/harness/worker.js', 1_024),
       took('emit', 'node:events', 2_048),

@@ -13,11 +13,6 @@ const files = ['src', 'spec', 'examples/cbor'].flatMap((folder) => below(folder)
 const named = [...page.matchAll(/[\w/.-]*\w\.ts\b/g)].map(([path]) => path);
 /** Each function that fills a slot, with its file. */
 const fillers = [...page.matchAll(/`(\w+)\(\)` of `([\w/-]+\.ts)`/g)].map(([, name = '', file = '']) => ({ name, file }));
-/** Each interface that a lower wing declares, with the folders of its row. */
-const interfaces = tableAfter('A lower wing never reaches up').flatMap(([names = '', folders = '']) =>
-  codeIn(names).map((name) => ({ name, folders: codeIn(folders) })),
-);
-
 /** The rows of the first table behind a sentence. */
 function tableAfter(sentence: string): string[][] {
   const [, rows = ''] = /\n\|[ -]+\|[ |-]+\n((?:\|.*\n)+)/.exec(page.slice(page.indexOf(sentence))) ?? [];
@@ -33,18 +28,13 @@ describe('the page of the architecture', () => {
     expect(textOf(`src/${file}`)).toContain(`export function ${name}(`);
   });
 
-  it.each(interfaces)('The page names the folder of the interface $name', ({ name, folders }) => {
-    const within = sources.filter((path) => folders.includes(`${posix.dirname(path)}/`));
-    expect(within.filter((path) => new RegExp(`^export interface ${name}\\b`, 'm').test(textOf(`src/${path}`)))).toHaveLength(1);
-  });
-
   it('The page has a row for each file of rx', () => {
     const rows = tableAfter('They lie in `rx/`').flatMap(([parts = '']) => codeIn(parts));
     expect(rows.sort()).toEqual(readdirSync(join(REPOSITORY, 'src/rx')).sort());
   });
 
   it('The page names every folder of the source', () => {
-    const folders = [...new Set(sources.map((path) => posix.dirname(path)))].filter((folder) => /^(\w+|(peer|session)\/\w+)$/.test(folder));
+    const folders = [...new Set(sources.map((path) => posix.dirname(path)))].filter((folder) => /^(\w+|peer\/\w+)$/.test(folder));
     expect(folders.filter((folder) => !page.includes(`${posix.basename(folder)}/`))).toEqual([]);
   });
 

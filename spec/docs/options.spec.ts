@@ -31,19 +31,19 @@ interface Interface {
 }
 
 const INTERFACES: readonly Interface[] = [
-  { type: 'PeerOptions', file: 'peer/base/options.ts', declared: PEER_OPTIONS, of: 'all' },
-  { type: 'Keepalive', file: 'session/watch/keepalive.ts', declared: KEEPALIVE, of: 'all', path: 'keepalive.' },
-  { type: 'ConnectOptions', file: 'peer/dial/connect-options.ts', declared: CONNECT_OPTIONS, of: '`connect`' },
-  { type: 'Reconnect', file: 'peer/dial/reconnect-options.ts', declared: RECONNECT, of: '`connect`', path: 'reconnect.' },
+  { type: 'PeerOptions', file: 'peer/options.ts', declared: PEER_OPTIONS, of: 'all' },
+  { type: 'Keepalive', file: 'connection/watchdog.ts', declared: KEEPALIVE, of: 'all', path: 'keepalive.' },
+  { type: 'ConnectOptions', file: 'peer/connect.ts', declared: CONNECT_OPTIONS, of: '`connect`' },
+  { type: 'Reconnect', file: 'peer/dial/backoff.ts', declared: RECONNECT, of: '`connect`', path: 'reconnect.' },
   { type: 'NodeConnectOptions', file: 'node/connect.ts', declared: NODE_CONNECT_OPTIONS, of: '`connect` of Node' },
   { type: 'ServeOptions', file: 'node/mux-server.ts', declared: LISTEN_OPTIONS, of: '`serve`' },
   { type: 'ServeBase', file: 'node/mux-server.ts', declared: LISTEN_OPTIONS, of: '`serve`' },
-  { type: 'UpgradeOptions', file: 'node/accept-options.ts', declared: UPGRADE_OPTIONS, of: '`serve`, `handleUpgrade`' },
-  { type: 'AcceptOptions', file: 'node/accept-options.ts', declared: UPGRADE_OPTIONS, of: '`serve`, `handleUpgrade`, `accept`' },
-  { type: 'CloseOptions', file: 'peer/base/close-options.ts', declared: CLOSE_OPTIONS },
-  { type: 'Retry', file: 'peer/calls/safe-retry.ts', declared: RETRY },
+  { type: 'UpgradeOptions', file: 'node/accept.ts', declared: UPGRADE_OPTIONS, of: '`serve`, `handleUpgrade`' },
+  { type: 'AcceptOptions', file: 'node/accept.ts', declared: UPGRADE_OPTIONS, of: '`serve`, `handleUpgrade`, `accept`' },
+  { type: 'CloseOptions', file: 'peer/options.ts', declared: CLOSE_OPTIONS },
+  { type: 'Retry', file: 'peer/safe-retry.ts', declared: RETRY },
   { type: 'Limits', file: 'wire/limits.ts', declared: LIMITS },
-  { type: 'TotalLimits', file: 'node/total-limits.ts', declared: TOTAL_LIMITS },
+  { type: 'TotalLimits', file: 'node/totals.ts', declared: TOTAL_LIMITS },
   { type: 'LineOptions', file: 'testing/link.ts', declared: LINE_OPTIONS },
 ];
 /** Programs do not need it. */
@@ -118,7 +118,7 @@ describe('the docstrings of options', () => {
   });
 
   it('The longest delay of a dialer is the one of its docstring', () => {
-    const docs = docstringsOf('peer/dial/reconnect-options.ts', 'Reconnect');
+    const docs = docstringsOf('peer/dial/backoff.ts', 'Reconnect');
     expect(docs.get('maxDelayMs')?.byDefault).toMatch(`${spelledDefault('maxDelayMs', new Backoff({}).maxDelayMs)}; `);
   });
 });
@@ -138,9 +138,9 @@ describe('the guide', () => {
 
   it('The table of call options has the defaults of the docstrings', () => {
     const docs = [
-      ...docstringsOf('peer/calls/call-options.ts', 'OpenOptions'),
-      ...docstringsOf('peer/calls/call-options.ts', 'InputOptions'),
-      ...docstringsOf('peer/stream/feed.ts', 'FeedOptions'),
+      ...docstringsOf('peer/calls.ts', 'OpenOptions'),
+      ...docstringsOf('peer/calls.ts', 'InputOptions'),
+      ...docstringsOf('stream/feed.ts', 'FeedOptions'),
     ].filter(([name]) => name !== '');
     const rows = tableBelow('docs/guide/calls.md', 'Options of a call').map(([name = '', ...rest]) => [codeIn(name)[0] ?? '', rest.at(-1)]);
     expect(Object.fromEntries(rows)).toEqual(Object.fromEntries(docs.map(([name, { byDefault }]) => [name, byDefault])));

@@ -1,5 +1,5 @@
 import { DEFAULT_LIMITS } from '../../src/wire/limits.js';
-import type { Rate } from '../../src/wire/limits.js';
+import type { Rate } from '../../src/util/time.js';
 
 const MIB = 1024 ** 2;
 

@@ -5,7 +5,7 @@ import * as index from '../../src/index.js';
 import { TOTAL_LIMITS } from '../../src/node/totals.js';
 import { DEFAULT_HELLO_LIMITS } from '../../src/peer/hello.js';
 import { DEFAULT_LIMITS } from '../../src/wire/limits.js';
-import type { Rate } from '../../src/wire/limits.js';
+import type { Rate } from '../../src/util/time.js';
 import { codeIn, REPOSITORY, tableBelow } from './markdown.js';
 import { spelledLimit } from './spelled.js';
 

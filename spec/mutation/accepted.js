@@ -12,10 +12,10 @@ const NARROWING = 'serves the compiler: the condition beside it holds in every s
  * without a replacement stands for all mutants of that code. `within` distinguishes places with the same code.
  */
 export const ACCEPTED = [
-  ...of('src/wire/fragment-cost.ts', [
+  ...of('src/wire/codec.ts', [
     { code: 'codec.fragmentCost !== undefined', mutant: 'true', why: 'only a shortcut: the search finds `encode` first' },
   ]),
-  ...of('src/session/send/stream-queue.ts', [
+  ...of('src/stream/sending.ts', [
     { code: "typeof part === 'string' && isPlain(slice)", mutant: 'false', why: FASTER },
     { code: "typeof part === 'string'", mutant: 'true', why: NARROWING },
     { code: "typeof part === 'string'", mutant: "typeof part !== 'string'", why: FASTER },
@@ -42,27 +42,27 @@ export const ACCEPTED = [
       ['(borrowed & TOP_BITS) !== 0', 'true'],
     ].map(([code, mutant]) => ({ code, mutant, why: FASTER })),
   ]),
-  ...of('src/wire/slice-form.ts', [
+  ...of('src/wire/fragment.ts', [
     { code: 'tooFar > end', why: SEARCH },
     { code: 'fitting === from', why: SEARCH },
     { code: 'fitting + tooFar', why: SEARCH },
   ]),
-  ...of('src/wire/encode-into.ts', [
+  ...of('src/wire/length.ts', [
     { code: "typeof TextEncoder === 'function'", mutant: 'false', why: FASTER },
     { code: "'function'", mutant: '""', why: FASTER },
     { code: '{ return (text, bytes) => encoder.encodeInto(text, bytes); }', mutant: '{}', why: AT_LOAD },
     { code: '(text, bytes) => encoder.encodeInto(text, bytes)', mutant: '() => undefined', why: AT_LOAD },
     { code: '[0xef, 0xbf, 0xbd]', mutant: '[]', why: AT_LOAD },
   ]),
-  ...of('src/wire/slicer.ts', [
+  ...of('src/wire/fragment.ts', [
     {
       code: 'form.bytesAround(sample) <= cap',
       mutant: 'form.bytesAround(sample) < cap',
       why: 'only a shortcut: otherwise all slices are made to measure them',
     },
   ]),
-  ...of('src/session/send/bulk-window.ts', [{ code: 'this.#probes.shift()?.cancel', why: NARROWING }]),
-  ...of('src/wire/frames-equal.ts', [
+  ...of('src/connection/bulk-window.ts', [{ code: 'this.#probes.shift()?.cancel', why: NARROWING }]),
+  ...of('src/wire/mapping.ts', [
     ...[
       "typeof a !== 'object' || typeof b !== 'object' || a === null || b === null",
       "typeof a !== 'object' || typeof b !== 'object' || a === null",
@@ -84,7 +84,7 @@ export const ACCEPTED = [
   ...of('src/wire/outgoing.ts', [
     { code: 'codec.encodeWith !== undefined', mutant: 'true', why: 'only a shortcut: the search finds `encode` first' },
   ]),
-  ...of('src/wire/fifo.ts', [
+  ...of('src/util/collections.ts', [
     { code: 'item === undefined', mutant: 'false', why: 'a shift of an empty queue resets it, and the queue stays empty' },
     { code: 'this.#head === this.#items.length', mutant: 'false', why: MEMORY },
     { code: '{ this.#items.length = 0; this.#head = 0; }', why: MEMORY },
@@ -102,7 +102,7 @@ export const ACCEPTED = [
     { code: 'fitsWithin(text, maxBytes)', mutant: 'false', why: FASTER },
   ]),
   ...of(
-    'src/wire/cross-realm.ts',
+    'src/util/check.ts',
     [
       ["typeof value === 'object' && value !== null", 'true'],
       ["typeof value === 'object' && value !== null", "typeof value === 'object' || value !== null"],
@@ -110,7 +110,7 @@ export const ACCEPTED = [
       ['value !== null', 'true'],
     ].map(([code, mutant]) => ({ code, mutant, why: FASTER })),
   ),
-  ...of('src/wire/subprotocol.ts', [{ code: "offered?.split(',', 1)[0]?.trim", why: NARROWING }]),
+  ...of('src/wire/codec.ts', [{ code: "offered?.split(',', 1)[0]?.trim", why: NARROWING }]),
   ...of('src/wire/mapping.ts', [{ code: 'value !== undefined', mutant: 'true', why: 'no caller asks about an undefined field' }]),
   ...of('src/wire/reassembly.ts', [
     { code: 'fragment === null && !frame.more && this.#partials.size === 0', mutant: 'false', why: FASTER },
@@ -128,13 +128,13 @@ export const ACCEPTED = [
       why: 'bytes do not match the expected beginning',
     },
   ]),
-  ...of('src/codec/depth.ts', [
+  ...of('src/codec/weight.ts', [
     { code: 'text.length > 2 * levels && isObject(value)', why: FASTER },
     { code: 'text.length > 2 * levels', why: FASTER },
     { code: '2 * levels', why: FASTER },
     { code: 'Array.isArray(value)', mutant: 'false', why: FASTER },
   ]),
-  ...of('src/codec/index-keys.ts', [
+  ...of('src/codec/prescan.ts', [
     ...[
       'Number(keys[keys.length - 1]) < MOST_PLACES * keys.length',
       'keys.length - 1',
@@ -142,7 +142,7 @@ export const ACCEPTED = [
       'isDense || Object.hasOwn(object, HIGHEST_INDEX)',
     ].map((code) => ({ code, why: MEMORY })),
   ]),
-  ...of('src/codec/json-ready.ts', [
+  ...of('src/codec/json-check.ts', [
     { code: 'value.constructor === Object && value[Symbol.toStringTag] === undefined', mutant: 'false', why: FASTER },
     { code: 'value.constructor === Object', mutant: 'false', why: FASTER },
     { code: 'value[Symbol.toStringTag] === undefined', mutant: 'false', why: FASTER },
@@ -150,7 +150,7 @@ export const ACCEPTED = [
     { code: "'string'", mutant: '""', within: "typeof item !== 'string'", why: FASTER },
   ]),
   ...of('src/codec/msgpack-canonical.ts', [{ code: "typeof stream !== 'number'", mutant: 'false', why: NARROWING }]),
-  ...of('src/codec/msgpack-bulk.ts', [{ code: 'byteLength <= MOST_BYTES', why: 'only a buffer of 4 GiB could show the difference' }]),
+  ...of('src/codec/msgpack.ts', [{ code: 'byteLength <= MOST_BYTES', why: 'only a buffer of 4 GiB could show the difference' }]),
   ...of('src/codec/msgpack.ts', [
     { code: 'bulk !== null', mutant: 'false', why: FASTER },
     { code: 'frame !== null', mutant: 'false', why: FASTER },
@@ -164,7 +164,7 @@ export const ACCEPTED = [
     },
     { code: 'buffer.byteLength > KEPT_BYTES', why: MEMORY },
   ]),
-  ...of('src/codec/msgpack-decoder.ts', [
+  ...of('src/codec/msgpack.ts', [
     { code: 'bytes.length > KEPT_BYTES', why: MEMORY },
     { code: 'false', mutant: 'true', within: '#keysPrefixed = false;', why: FASTER },
     { code: 'blobs === 0 && !this.#keysPrefixed', mutant: 'false', why: FASTER },
@@ -194,11 +194,11 @@ export const ACCEPTED = [
     { code: 'prototype === null', mutant: 'false', why: FASTER },
     { code: "''", within: 'throw refused', why: 'the key of the outermost value is never read' },
   ]),
-  ...of('src/codec/well-formed.ts', [
+  ...of('src/codec/json-text.ts', [
     { code: 'toWellFormed !== undefined', mutant: 'false', why: FASTER },
     { code: 'HALF_PAIR.test(text)', mutant: 'true', why: FASTER },
   ]),
-  ...of('src/codec/utf8.ts', [
+  ...of('src/codec/prescan.ts', [
     { code: 'size > BYTE_BY_BYTE', why: FASTER },
     {
       code: 'isContinuation(bytes[edge]) && edge > at - MOST_CONTINUATIONS',
@@ -230,7 +230,7 @@ export const ACCEPTED = [
     { code: 'kind === BYTES', mutant: 'true', within: 'blobs += 1', why: FASTER },
     { code: 'blobs === 0 && bomTexts === null', mutant: 'false', why: MEMORY },
   ]),
-  ...of('src/session/streams/admission.ts', [
+  ...of('src/connection/inbound.ts', [
     { code: '`an open of stream ${id}: ${refusal}`', why: 'changes only the text of a log line at debug' },
     { code: 'this.host.streams .get(Number(stream)) ?.resetForViolation', why: NARROWING },
     {
@@ -243,14 +243,14 @@ export const ACCEPTED = [
     { code: 'this.#messageBytes > host.limits.maxPayloadBytes', mutant: 'this.#messageBytes >= host.limits.maxPayloadBytes', why: FASTER },
     { code: 'this.#messageBytes > host.limits.maxPayloadBytes', mutant: 'true', why: FASTER },
   ]),
-  ...of('src/session/send/backlog.ts', [
+  ...of('src/connection/outbound.ts', [
     {
       code: 'queue.frames > 0 && this.#queues.size === 1',
       mutant: 'false',
       why: 'only a shortcut: otherwise a single queue moves behind itself',
     },
   ]),
-  ...of('src/session/send/room.ts', [
+  ...of('src/stream/sending.ts', [
     { code: 'false', mutant: 'true', within: '#relieved = false', why: NO_LOOK },
     { code: 'this.size > 0', why: FASTER },
     { code: '!this.#relieved', mutant: 'false', why: NO_LOOK },
@@ -263,24 +263,24 @@ export const ACCEPTED = [
     { code: 'left + bytes >= this.#highWater', mutant: 'true', why: NO_LOOK },
     ...['true', 'left <= this.#highWater'].map((mutant) => ({ code: 'left < this.#highWater', mutant, within: 'freed', why: NO_LOOK })),
   ]),
-  ...of('src/session/streams/stream-map.ts', [
+  ...of('src/connection/stream-map.ts', [
     { code: '[]', why: 'the constructor replaces it' },
     { code: 'value !== undefined', mutant: 'true', why: 'only a shortcut: moving a free slot frees a free slot' },
     { code: 'new Array<T | undefined>(slots)', why: MEMORY },
   ]),
-  ...of('src/session/base/token-bucket.ts', [
+  ...of('src/util/time.ts', [
     { code: 'this.#tokens < this.rate.burst', why: FASTER },
     { code: 'this.#tokens < 1', within: 'if (this.#tokens < 1) this.#fill()', why: FASTER },
   ]),
-  ...of('src/session/watch/write-progress.ts', [
+  ...of('src/connection/watchdog.ts', [
     { code: 'taken > 0', mutant: 'taken >= 0', why: 'an empty socket that took nothing since the last sample holds no probe' },
   ]),
-  ...of('src/session/base/reason.ts', [{ code: 'cap >= CAP_FOR_ANY_REASON', why: FASTER }]),
-  ...of('src/session/watch/watchdog.ts', [
+  ...of('src/connection/replies.ts', [{ code: 'cap >= CAP_FOR_ANY_REASON', why: FASTER }]),
+  ...of('src/connection/watchdog.ts', [
     { code: 'false', mutant: 'true', within: 'return false;', why: 'the socket is already terminated, which ends all watches' },
     ...["'closing'", "'stall'"].map((code) => ({ code, why: 'any unique name works' })),
   ]),
-  ...of('src/session/watch/keepalive.ts', [
+  ...of('src/connection/watchdog.ts', [
     { code: 'false', within: '#watching', why: 'no caller asks for a probe before the session reads' },
     { code: 'this.#probedAt !== null', mutant: 'true', why: NARROWING },
     {
@@ -289,8 +289,8 @@ export const ACCEPTED = [
       why: 'a sign of life in the same ms may or may not answer the probe',
     },
   ]),
-  ...of('src/session/base/precedence.ts', [{ code: 'code === null', mutant: 'false', why: NARROWING }]),
-  ...of('src/session/send/scheduler.ts', [
+  ...of('src/stream/end.ts', [{ code: 'code === null', mutant: 'false', why: NARROWING }]),
+  ...of('src/connection/outbound.ts', [
     { code: 'this.#pipeline?.next', why: '`add` drops frames while no pipeline is subscribed' },
     {
       code: 'backlog.frames > 0',
@@ -301,7 +301,7 @@ export const ACCEPTED = [
     { code: 'this.bulk.window?.awaitAnswer', why: NO_WINDOW },
     { code: 'this.#whenFlushed.length > 0', why: 'only a shortcut: otherwise there is no task to run' },
   ]),
-  ...of('src/session/send/pulls.ts', [
+  ...of('src/stream/sending.ts', [
     { code: 'this.any', why: FASTER },
     {
       code: 'this.#mayPull(stream)',
@@ -309,16 +309,16 @@ export const ACCEPTED = [
       why: 'only a shortcut: otherwise the stream that waited longest is looked up, and either stream may have the turn',
     },
   ]),
-  ...of('src/session/streams/departures.ts', [
+  ...of('src/connection/outbound.ts', [
     { code: "slice.type === 'open' || slice.type === 'data'", mutant: 'true', within: 'streams.get', why: FASTER },
   ]),
-  ...of('src/session/streams/holdings.ts', [
+  ...of('src/stream/receiving.ts', [
     { code: 'this.#attached > 0', why: FASTER },
     { code: "this.#payloads !== 'none'", mutant: 'true', why: FASTER },
   ]),
-  ...of('src/session/streams/live-stream.ts', [{ code: "slice.type === 'open'", mutant: 'true', why: FASTER }]),
-  ...of('src/transport/ws/masking-key.ts', [{ code: 'keysLeft === 0', mutant: 'true', why: FASTER }]),
-  ...of('src/transport/ws/write-batch.ts', [
+  ...of('src/stream/stream-core.ts', [{ code: "slice.type === 'open'", mutant: 'true', why: FASTER }]),
+  ...of('src/transport/ws/write.ts', [{ code: 'keysLeft === 0', mutant: 'true', why: FASTER }]),
+  ...of('src/transport/ws/write.ts', [
     { code: "''", within: "?? ''", why: NARROWING },
     { code: "'latin1'", why: 'it encodes only ASCII text' },
     { code: 'text === null', mutant: 'true', within: 'bytesOf(', why: FASTER },
@@ -329,19 +329,17 @@ export const ACCEPTED = [
     'src/transport/ws/websocket-frame.ts',
     ['false', 'at < last'].map((mutant) => ({ code: 'at <= last', mutant, why: FASTER })),
   ),
-  ...of('src/transport/ws/frames-for-ws.ts', [
+  ...of('src/transport/ws/read.ts', [
     { code: 'false', within: ' #isHeard = false;', why: 'set before each call that passes bytes to `ws`' },
   ]),
-  ...of('src/session/base/flood-guard.ts', [
-    { code: 'this.#receivedBytes - this.#paidBytes < BYTES_PER_PING', mutant: 'false', why: FASTER },
-  ]),
-  ...of('src/session/closing.ts', [
+  ...of('src/connection/inbound.ts', [{ code: 'this.#receivedBytes - this.#paidBytes < BYTES_PER_PING', mutant: 'false', why: FASTER }]),
+  ...of('src/connection/closing.ts', [
     { code: '{ cause: error }', mutant: '{}', why: 'the error is already logged, and no code reads its cause' },
     { code: "''", within: "#reason = ''", why: 'a drain sets it before the first read' },
     { code: 'deadline >= this.#deadline', mutant: 'deadline > this.#deadline', why: 'the timer is replaced by another for the same time' },
     { code: "'flushing'", why: 'no code compares the phase with this name' },
   ]),
-  ...of('src/session/control-stream.ts', [
+  ...of('src/connection/control.ts', [
     { code: '++this.#pinged', why: 'the nonces are unique in either case' },
     { code: 'nonce.length * 6 + PONG_ENVELOPE_BYTES <= maxFrameBytes', why: FASTER },
     { code: 'nonce === null', mutant: 'false', why: NARROWING },

@@ -7,7 +7,7 @@ import type { CloseReason } from '../wire/codes.js';
 import { ConnectionFault } from '../wire/errors.js';
 import type { CompleteFrame, ConnectionFrame, FrameOf } from '../wire/frame.js';
 import { encodedLength } from '../wire/length.js';
-import type { Rate } from '../wire/limits.js';
+import type { Rate } from '../util/time.js';
 import { OutgoingFrame } from '../wire/outgoing.js';
 import type { AnswerHold } from './budget.js';
 import type { FloodGuard } from './inbound.js';

@@ -1,6 +1,7 @@
 import type { Agent, OutgoingHttpHeaders } from 'node:http';
 import type { ConnectionOptions } from 'node:tls';
-import { CONNECT_OPTIONS, checkUrl, connectOver, shownAddress } from '../peer/connect.js';
+import { CONNECT_OPTIONS, connectOver } from '../peer/connect.js';
+import { checkUrl, shownAddress } from '../peer/dial/address.js';
 import type { ConnectOptions } from '../peer/connect.js';
 import type { ConnectUrl } from '../peer/dial/dial.js';
 import { PEER_OPTIONS } from '../peer/options.js';

@@ -1,18 +1,10 @@
+import { backgroundTimer } from '../util/time.js';
 import type { IncomingMessage } from 'node:http';
 import { inspect } from 'node:util';
 import { log } from '../logger.js';
 import { oneLine } from '../util/check.js';
 import type { Refusal } from './mux-server.js';
 import type { HttpAnswer } from './upgrade.js';
-
-/** Runs a task after `ms`. The timer does not keep the process alive. Returns a cancel function. */
-export function backgroundTimer(ms: number, task: () => void): () => void {
-  const timer = setTimeout(task, ms);
-  timer.unref();
-  return () => {
-    clearTimeout(timer);
-  };
-}
 
 /** @param more events since the previous line; 0 for the first event of a kind, which is logged at once */
 type Line = (more: number) => void;

@@ -13,7 +13,7 @@ import type { Peer } from '../peer/peer.js';
 import { notifyOrWarn } from '../peer/peers.js';
 import { completeGuarded } from '../rx/subscribers.js';
 import { markHandled, refuseThenable } from '../stream/promises.js';
-import { SharedPayload } from '../stream/shared-payload.js';
+import { SharedPayload } from '../stream/payload.js';
 import { asGiven, checkBoolean, checkFunction, checkObject, checkOptions, oneLine, optionError, readOptions } from '../util/check.js';
 import type { Options } from '../util/check.js';
 import { steadyNow } from '../util/time.js';

@@ -3,7 +3,7 @@ import type { TextMapGetter } from '@opentelemetry/api';
 import { labelled } from '../stream/label.js';
 import type { Label } from '../stream/label.js';
 import type { StreamCore } from '../stream/stream-core.js';
-import { extrasOf } from '../stream/stream.js';
+import { extrasOf } from '../stream/extras.js';
 import type { Tracer } from '../stream/stream-core.js';
 import type { Metadata } from '../wire/frame.js';
 import type { Instruments, TracedCall } from './instruments.js';

@@ -3,7 +3,7 @@ import type { Subscriber } from 'rxjs';
 import { log } from '../logger.js';
 import { completeGuarded, guard } from '../rx/subscribers.js';
 import { HookList } from '../rx/values.js';
-import { endAnswer, failAnswer, stopUpload } from '../stream/end.js';
+import { endAnswer, failAnswer, stopUpload } from '../stream/answer.js';
 import { isThenable } from '../stream/promises.js';
 import type { StreamCore, StreamHost, Tracer } from '../stream/stream-core.js';
 import type { Stream } from '../stream/stream.js';

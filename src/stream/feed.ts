@@ -8,14 +8,16 @@ import type { NamesOf } from '../util/check.js';
 import { Fifo } from '../util/collections.js';
 import { ResetCode } from '../wire/codes.js';
 import { QueueOverflowError } from '../wire/errors.js';
-import { disclaim, endedHere, failAnswer } from './end.js';
+import { disclaim, endedHere } from './end.js';
+import { failAnswer } from './answer.js';
 import { observableFrom, pullSource, refuseBytes, releaseInput } from './input.js';
 import type { Input, PullSource } from './input.js';
 import type { Pull } from './iterator.js';
 import { rejected, unheeded } from './promises.js';
-import { checkValue, hasDemand, hasRoom, outboxOf, overflowsWith, whenDemand, whenRoom } from './sending.js';
+import { hasDemand, hasRoom, outboxOf, overflowsWith, whenDemand, whenRoom } from './sending.js';
+import { checkValue } from './payload.js';
 import type { StreamCore } from './stream-core.js';
-import { extrasOf } from './stream.js';
+import { extrasOf } from './extras.js';
 
 /**
  * The policy for a value that an Observable pushes while the queue of its stream is full. A queue is full at 256 KiB of the stream, or at

@@ -1,3 +1,4 @@
+import { guard } from '../rx/subscribers.js';
 import type { Subscriber, TeardownLogic } from 'rxjs';
 import type { Excess } from '../connection/budget.js';
 import { log } from '../logger.js';
@@ -6,8 +7,8 @@ import { aboutStream } from '../wire/errors.js';
 import type { CompleteFrame } from '../wire/frame.js';
 import { chargeOf, weightOf } from '../wire/reassembly.js';
 import type { CloseCause } from './end.js';
-import { deliverEnd } from './stream-core.js';
-import type { End, LiveStream, LiveStreamHost, StreamCore } from './stream-core.js';
+
+import type { LiveStream, LiveStreamHost, StreamCore } from './stream-core.js';
 
 /** A payload with its encoded bytes, and with its bytes of memory. */
 interface Counted<T> {
@@ -288,4 +289,21 @@ export class Holdings {
     this.#hasPlace = false;
     this.host.streams.releasePlace();
   }
+}
+
+/** The end of a stream's received payloads. */
+export interface End {
+  /** `null` if the stream ended without an error. */
+  readonly error: unknown;
+}
+
+/** The end without an error. */
+export const COMPLETED: End = { error: null };
+
+/** Delivers the end to a reader. rxjs throws a teardown's error at this caller, so guard it: other readers still need their end. */
+export function deliverEnd(reader: { error(error: unknown): void; complete(): void }, { error }: End): void {
+  guard('a subscriber of a stream', () => {
+    if (error === null) reader.complete();
+    else reader.error(error);
+  });
 }

@@ -1,3 +1,5 @@
+import type { EncodedPayload } from './payload.js';
+import { encodedPayload } from './payload.js';
 import type { Session, Share } from '../connection/connection.js';
 import type { Backlog, Bulk, Scheduler } from '../connection/outbound.js';
 import { log } from '../logger.js';
@@ -6,7 +8,7 @@ import { guard } from '../rx/subscribers.js';
 import type { NamesOf } from '../util/check.js';
 import { Fifo, LazyMap } from '../util/collections.js';
 import { checkedMessage, isPlain } from '../wire/codec.js';
-import type { Codec, Message } from '../wire/codec.js';
+import type { Message } from '../wire/codec.js';
 import { CancelledError, QueueOverflowError, aboutStream, violation } from '../wire/errors.js';
 import { checkFragmentable, fits } from '../wire/fragment.js';
 import type { Slicer } from '../wire/fragment.js';
@@ -18,9 +20,8 @@ import { chargeOf, chargeOfPart } from '../wire/reassembly.js';
 import { endedHere, report } from './end.js';
 import { copyMetadata, freezeMetadata } from './metadata.js';
 import { rejected, unheeded } from './promises.js';
-import { SharedPayload } from './shared-payload.js';
 import type { LiveStream, StreamCore, StreamHost, WaitingFrames } from './stream-core.js';
-import { extrasOf } from './stream.js';
+import { extrasOf } from './extras.js';
 
 /** Returns a frame's slices, or `null` if the frame fits one message. */
 export type Cut = (frame: OutgoingFrame) => Slicer | null;
@@ -397,27 +398,6 @@ export class QueuedFrames implements WaitingFrames {
   }
 }
 
-/** A payload to send, encoded at the call. */
-export interface EncodedPayload {
-  /** The value as the caller passed it. */
-  readonly source: unknown;
-  /** The value for observers, without a shared payload around it; `ABSENT` for no payload. */
-  readonly value: unknown;
-  /** `null` for no payload. */
-  readonly encoded: Message | null;
-}
-
-/**
- * Encodes a payload. `undefined` and `ABSENT` mean none.
- *
- * @throws TypeError for a value that the codec cannot represent
- */
-export function encodedPayload(codec: Codec, source: unknown): EncodedPayload {
-  if (source === undefined || source === ABSENT) return { source, value: ABSENT, encoded: null };
-  if (source instanceof SharedPayload) return { source, value: source.value, encoded: source.encodedBy(codec) };
-  return { source, value: source, encoded: checkedMessage(codec, codec.encodePayload(source)) };
-}
-
 // A closed stream always has room and demand, so that no task waits on it. So does one whose end waits for a socket.
 
 /** Whether a stream can send more without growing a long queue. */
@@ -686,11 +666,6 @@ export class Outbox {
     const trailers = typeof given === 'function' ? (given as () => MetadataInput | null)() : given;
     return freezeMetadata(trailers, this.stream.host.codec, 'trailers');
   }
-}
-
-/** @throws TypeError for `undefined` and `ABSENT`, which mean no value */
-export function checkValue(value: unknown): void {
-  if (value === undefined || value === ABSENT) throw new TypeError(`expected a value to send, got ${String(value)}; null is a value`);
 }
 
 /** Headers for this side's first frame on a stream that the remote opened. */

@@ -1,3 +1,5 @@
+import type { End } from './receiving.js';
+import { COMPLETED, deliverEnd } from './receiving.js';
 import type { Unsubscribable } from 'rxjs';
 import type { ReadBackpressure, ReceiveBudget } from '../connection/budget.js';
 import type { StreamTable, Tally } from '../connection/connection.js';
@@ -12,7 +14,6 @@ import type { HooksToRun } from '../peer/hooks.js';
 import type { ResolvedOptions } from '../peer/options.js';
 import type { PeerStatus } from '../peer/status.js';
 import type { OpenQueue } from '../peer/waiting.js';
-import { guard } from '../rx/subscribers.js';
 import type { Codec, Message } from '../wire/codec.js';
 import { ResetCode } from '../wire/codes.js';
 import { CancelledError, DeadlineExceededError, StreamFault } from '../wire/errors.js';
@@ -29,7 +30,8 @@ import type { Reader } from './receiving.js';
 import { runAll } from './sending.js';
 import type { Outbox } from './sending.js';
 import { StreamState } from './state.js';
-import type { Stream, StreamExtras } from './stream.js';
+import type { Stream } from './stream.js';
+import type { StreamExtras } from './extras.js';
 
 /** The owner of the remote's streams. */
 export interface StreamOwner {
@@ -354,23 +356,6 @@ export abstract class LiveStream extends StreamState implements Sink<CompleteFra
     this.#held?.release();
     releaseTasks(session, this, Number(this.id));
   }
-}
-
-/** The end of a stream's received payloads. */
-export interface End {
-  /** `null` if the stream ended without an error. */
-  readonly error: unknown;
-}
-
-/** The end without an error. */
-export const COMPLETED: End = { error: null };
-
-/** Delivers the end to a reader. rxjs throws a teardown's error at this caller, so guard it: other readers still need their end. */
-export function deliverEnd(reader: { error(error: unknown): void; complete(): void }, { error }: End): void {
-  guard('a subscriber of a stream', () => {
-    if (error === null) reader.complete();
-    else reader.error(error);
-  });
 }
 
 const NO_HEADERS: Readonly<Metadata> = Object.freeze({});

@@ -1,4 +1,4 @@
-import { SharedPayload } from '../stream/shared-payload.js';
+import { SharedPayload } from '../stream/payload.js';
 import { getOrMake } from '../util/collections.js';
 import { follow } from './catch-up.js';
 import type { CatchUpOptions, Followed } from './catch-up.js';

@@ -1,5 +1,5 @@
 import { Subject } from 'rxjs';
-import { checkValue } from '../stream/sending.js';
+import { checkValue } from '../stream/payload.js';
 import { checkNumber } from '../util/check.js';
 import { checkOptions } from '../util/check.js';
 import { checkCarried } from './carried-value.js';

@@ -1,5 +1,5 @@
 import { defer, finalize, map, share } from 'rxjs';
-import { checkValue } from '../stream/sending.js';
+import { checkValue } from '../stream/payload.js';
 import { checkBus, checkName } from './bus.js';
 import type { Bus } from './bus.js';
 import { CursorLost } from './cursor-lost.js';

@@ -1,5 +1,4 @@
 import { Subscription, asyncScheduler } from 'rxjs';
-import type { Rate } from '../wire/limits.js';
 
 /** When two readings are further apart than this, in ms, the clock compares itself with the monotonic clock. */
 const LEAP_MS = 1_000;
@@ -131,4 +130,21 @@ export class TokenBucket {
     if (this.#tokens < this.rate.burst) this.earn((Math.max(0, now - this.#filledAt) / 1000) * this.rate.perSecond);
     this.#filledAt = now;
   }
+}
+
+/** A token bucket: `burst` tokens at first and at most, `perSecond` new ones each second. */
+export interface Rate {
+  /** Tokens at first, and at most. */
+  readonly burst: number;
+  /** New tokens each second. */
+  readonly perSecond: number;
+}
+
+/** Runs a task after `ms`. The timer does not keep the process alive. Returns a cancel function. */
+export function backgroundTimer(ms: number, task: () => void): () => void {
+  const timer = setTimeout(task, ms);
+  timer.unref();
+  return () => {
+    clearTimeout(timer);
+  };
 }

@@ -1,13 +1,6 @@
+import type { Rate } from '../util/time.js';
 import { atLeast, checkNumber, checkObject, readObject, readOptions } from '../util/check.js';
 import type { Given, Options } from '../util/check.js';
-
-/** A token bucket: `burst` tokens at first and at most, `perSecond` new ones each second. */
-export interface Rate {
-  /** Tokens at first, and at most. */
-  readonly burst: number;
-  /** New tokens each second. */
-  readonly perSecond: number;
-}
 
 /**
  * The most that a receiver accepts, and that a sender queues. Every limit is this side's own: no peer announces or

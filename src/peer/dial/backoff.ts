@@ -7,7 +7,7 @@ import { LONGEST_TIMER_MS, STEADY_CLOCK } from '../../util/time.js';
 import { CloseCode, ResetCode, browserCode } from '../../wire/codes.js';
 import type { CloseReason } from '../../wire/codes.js';
 import type { AnyMuxError, MuxError } from '../../wire/errors.js';
-import { NoWebSocketError } from '../connect.js';
+import { NoWebSocketError } from './address.js';
 import { JITTER, fullJitter } from '../safe-retry.js';
 
 /** The failure of one socket or dial, for `shouldRetry` to judge. */

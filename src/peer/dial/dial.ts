@@ -12,7 +12,7 @@ import { CloseCode, ResetCode } from '../../wire/codes.js';
 import type { CloseReason } from '../../wire/codes.js';
 import { CodecMismatch, ConnectError, isMuxError } from '../../wire/errors.js';
 import type { AnyMuxError } from '../../wire/errors.js';
-import { shownAddress } from '../connect.js';
+import { shownAddress } from './address.js';
 import type { PeerCore } from '../core.js';
 import type { Hello, MakeHello } from '../hello.js';
 import type { Backoff } from './backoff.js';

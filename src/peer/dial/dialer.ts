@@ -9,7 +9,7 @@ import { ResetCode } from '../../wire/codes.js';
 import type { CloseReason } from '../../wire/codes.js';
 import { StreamError } from '../../wire/errors.js';
 import type { AnyMuxError } from '../../wire/errors.js';
-import { isLoopback, shownAddress } from '../connect.js';
+import { isLoopback, shownAddress } from './address.js';
 import { NEVER_OPEN } from '../core.js';
 import type { PeerCore, SocketSource } from '../core.js';
 import type { FailureFacts } from './backoff.js';

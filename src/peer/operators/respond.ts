@@ -1,6 +1,6 @@
 import { EMPTY, Observable, catchError, concat, defer, filter, finalize, from, mergeMap } from 'rxjs';
 import type { ObservableInput, OperatorFunction } from 'rxjs';
-import { failAnswer, stopUpload } from '../../stream/end.js';
+import { failAnswer, stopUpload } from '../../stream/answer.js';
 import { checkOverflow, feed } from '../../stream/feed.js';
 import type { FeedOptions, Overflow } from '../../stream/feed.js';
 import { releaseInput } from '../../stream/input.js';

@@ -1,8 +1,8 @@
+import type { Message, Codec } from '../wire/codec.js';
+import { ABSENT } from '../wire/frame.js';
+import { checkedMessage } from '../wire/codec.js';
 import { map } from 'rxjs';
 import type { OperatorFunction } from 'rxjs';
-import { checkedMessage } from '../wire/codec.js';
-import type { Codec, Message } from '../wire/codec.js';
-import { checkValue } from './sending.js';
 
 /**
  * A payload for many streams, which each codec encodes only once. Send it like its value: with `notify`, `reply` or `send`, and from inputs
@@ -57,4 +57,30 @@ export class SharedPayload<T = unknown> {
  */
 export function encodeOnce<T>(): OperatorFunction<T, SharedPayload<T>> {
   return map((value) => new SharedPayload(value));
+}
+
+/** A payload to send, encoded at the call. */
+export interface EncodedPayload {
+  /** The value as the caller passed it. */
+  readonly source: unknown;
+  /** The value for observers, without a shared payload around it; `ABSENT` for no payload. */
+  readonly value: unknown;
+  /** `null` for no payload. */
+  readonly encoded: Message | null;
+}
+
+/**
+ * Encodes a payload. `undefined` and `ABSENT` mean none.
+ *
+ * @throws TypeError for a value that the codec cannot represent
+ */
+export function encodedPayload(codec: Codec, source: unknown): EncodedPayload {
+  if (source === undefined || source === ABSENT) return { source, value: ABSENT, encoded: null };
+  if (source instanceof SharedPayload) return { source, value: source.value, encoded: source.encodedBy(codec) };
+  return { source, value: source, encoded: checkedMessage(codec, codec.encodePayload(source)) };
+}
+
+/** @throws TypeError for `undefined` and `ABSENT`, which mean no value */
+export function checkValue(value: unknown): void {
+  if (value === undefined || value === ABSENT) throw new TypeError(`expected a value to send, got ${String(value)}; null is a value`);
 }

@@ -1,0 +1,71 @@
+import { optionError } from '../../util/check.js';
+import type { SocketLike } from '../../transport/transport.js';
+
+/** Schemes of addresses: platforms also dial addresses of HTTP pages, and `ws` also dials Unix sockets. */
+const DIALABLE = /^(?:wss?|https?|ws\+unix):/;
+
+/**
+ * Rejects an address that no platform accepts before the first dial, since every dial would fail. The check does not cover addresses
+ * for a socket factory, or addresses that a function will return.
+ *
+ * @throws TypeError unless `url` is an address or a function
+ */
+export function checkUrl(url: unknown, hasFactory: boolean): void {
+  if (typeof url === 'function') return;
+  if (typeof url !== 'string' && !isUrl(url)) throw optionError('url', 'an address, or a function that returns one', url);
+  const address = String(url);
+  if (!hasFactory && !isDialable(address)) throw optionError('url', 'a ws: or wss: address', address);
+}
+
+/** Not `instanceof`: a URL of another realm is no instance of this realm's class. */
+function isUrl(value: unknown): value is URL {
+  return typeof value === 'object' && value !== null && 'href' in value;
+}
+
+function isDialable(address: string): boolean {
+  try {
+    return DIALABLE.test(new URL(address, pageAddress()).href);
+  } catch {
+    return false;
+  }
+}
+
+/** The base of relative addresses. */
+function pageAddress(): string | undefined {
+  const { document, location }: Page = globalThis;
+  return document?.baseURI ?? location?.href;
+}
+
+interface Page {
+  readonly document?: { readonly baseURI: string };
+  readonly location?: { readonly href: string };
+}
+
+/** This platform has no WebSocket, so the next dial would fail too. */
+export class NoWebSocketError extends TypeError {
+  constructor() {
+    super("expected a platform with a WebSocket, got none: use connect of 'rxmux/node', or pass the option socket");
+  }
+}
+
+/** The socket of the platform. */
+export function platformSocket(address: string, protocol: string): SocketLike {
+  if (typeof WebSocket === 'function') return new WebSocket(address, protocol);
+  throw new NoWebSocketError();
+}
+
+const LOOPBACK = /^[a-z+]+:\/\/(?:[^/?#@]*@)?(?:(?:[^/?#:@]+\.)?localhost|127(?:\.\d{1,3}){3}|\[::1\])(?:[:/?#]|$)/i;
+
+const CREDENTIALS = /^([a-z+]+:\/\/)[^/?#]*@/i;
+
+const QUERY_OR_FRAGMENT = /[?#].*$/s;
+
+/** An address for errors and log lines. It omits credentials, query and fragment, which may hold tokens. */
+export function shownAddress(address: string): string {
+  return address.replace(QUERY_OR_FRAGMENT, '').replace(CREDENTIALS, '$1');
+}
+
+/** Whether an address names this machine, and so needs no network. */
+export function isLoopback(address: string): boolean {
+  return LOOPBACK.test(address);
+}

@@ -1,0 +1,46 @@
+import type { StreamCore } from './stream-core.js';
+import { outboxOf, resetPayload } from './sending.js';
+import { ResetCode } from '../wire/codes.js';
+import { isUnexpected, report, messageOf, resetOf } from './end.js';
+import { logger, log } from '../logger.js';
+import { ResetError } from '../wire/errors.js';
+
+/**
+ * Ends the answer to a remote stream, unless the handler has ended it. If no reader is left, stops a running upload with NO_ERROR, so that
+ * the answer stands.
+ */
+export function endAnswer(stream: StreamCore): void {
+  try {
+    if (!stream.sealed) outboxOf(stream).acceptLast();
+  } catch (error) {
+    failAnswer(stream, error);
+  }
+  stopUpload(stream);
+}
+
+/** Stops an upload without a reader. Call it only after the answer has ended. */
+export function stopUpload(stream: StreamCore): void {
+  if (stream.phase !== 'halfClosedRemote' && !stream.hasReader) stream.reset('library', ResetCode.NO_ERROR, '');
+}
+
+/** Resets a stream with the error of its handler or its input. After the stream's end the answer stands, and only this side sees the error. */
+export function failAnswer(stream: StreamCore, error: unknown): void {
+  const { local, sealed } = stream;
+  const isReported = !local && isUnexpected(error, stream);
+  const when = sealed ? ' after its stream had ended' : '';
+  if (!sealed) resetByError(stream, error);
+  if (isReported) report(error, stream, when);
+  else if (logger.isEnabledFor('debug'))
+    log('debug', `${stream.label}: ${local ? 'an input' : 'a handler'} failed${when}: ${messageOf(error)}`);
+}
+
+/** Resets a stream with the error that a handler or an input threw. */
+function resetByError(stream: StreamCore, thrown: unknown): void {
+  const { host } = stream;
+  const { code, reason, payload } = resetOf(thrown, host.options.errorSerializer);
+  if (stream.closed) return;
+  if (!stream.begun && host.hooks.replyHeaders.entries.length > 0) outboxOf(stream).sendHeadersOfFailure();
+  // `throw undefined` must still count as an error.
+  const error = thrown ?? new ResetError(code, reason, payload, { streamId: stream.id });
+  stream.reset('user', code, reason, { payload, encodedPayload: resetPayload(host, payload, stream.id), error });
+}

@@ -1,0 +1,83 @@
+import type { StreamCore } from './stream-core.js';
+import type { CloseCause } from './end.js';
+import { HookList } from '../rx/values.js';
+import type { Subscriber } from 'rxjs';
+import type { Metadata } from '../wire/frame.js';
+import { Observable } from 'rxjs';
+import type { Remove } from '../peer/hooks.js';
+import { guard, completeGuarded } from '../rx/subscribers.js';
+
+/** Returns the extras of a stream, made on first use. */
+export function extrasOf(stream: StreamCore): StreamExtras {
+  return (stream.extras ??= new StreamExtras(stream));
+}
+
+/** Parts that most streams never need: an AbortSignal, a promise of the end, the reply headers as an Observable. Created on access. */
+export class StreamExtras {
+  #abort: AbortController | null = null;
+  #closed: Promise<CloseCause> | null = null;
+  readonly #awaitingHeaders = new HookList<Subscriber<Readonly<Metadata>>>();
+  #headers$: Observable<Readonly<Metadata>> | null = null;
+  readonly #watchers = new HookList<(cause: CloseCause) => void>();
+  #warned = false;
+
+  constructor(private readonly stream: StreamCore) {}
+
+  get signal(): AbortSignal {
+    this.#abort ??= new AbortController();
+    if (this.stream.cause !== null) this.#abort.abort(this.stream.error ?? undefined);
+    return this.#abort.signal;
+  }
+
+  get closed(): Promise<CloseCause> {
+    return (this.#closed ??= new Promise((resolve) => {
+      if (this.stream.cause !== null) {
+        resolve(this.stream.cause);
+        return;
+      }
+      const remove = this.whenGone((cause) => {
+        remove();
+        resolve(cause);
+      });
+    }));
+  }
+
+  get replyHeaders$(): Observable<Readonly<Metadata>> {
+    return (this.#headers$ ??= new Observable((subscriber) => {
+      const { replyHeaders, cause } = this.stream;
+      if (replyHeaders === null && cause === null) subscriber.add(this.#awaitingHeaders.add(subscriber));
+      else tellHeaders(subscriber, replyHeaders);
+    }));
+  }
+
+  headersArrived(headers: Readonly<Metadata>): void {
+    for (const { hook: subscriber } of this.#awaitingHeaders.entries) tellHeaders(subscriber, headers);
+  }
+
+  /** Runs `task` when the stream has ended. */
+  whenGone(task: (cause: CloseCause) => void): Remove {
+    return this.#watchers.add(task);
+  }
+
+  gone(cause: CloseCause): void {
+    // Each task may run a teardown of the user.
+    for (const { hook: task } of this.#watchers.entries)
+      guard('a subscriber of a stream', () => {
+        task(cause);
+      });
+    for (const { hook: subscriber } of this.#awaitingHeaders.entries) tellHeaders(subscriber, null);
+    this.#abort?.abort(this.stream.error ?? undefined);
+  }
+
+  /** Returns `true` once, for the one warning of this stream. */
+  takeWarning(): boolean {
+    const first = !this.#warned;
+    this.#warned = true;
+    return first;
+  }
+}
+
+function tellHeaders(subscriber: Subscriber<Readonly<Metadata>>, headers: Readonly<Metadata> | null): void {
+  if (headers !== null) subscriber.next(headers);
+  completeGuarded('a subscriber of replyHeaders$', subscriber);
+}
