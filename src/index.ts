@@ -28,7 +28,7 @@ export type { PeerBase } from './peer/peer-base.js';
 export type { PeerContext, PeerOptions } from './peer/options.js';
 export type { PeerStatus } from './peer/status.js';
 export type { ByteCounts, PeerStats, StreamCounts, Traffic, Usage } from './peer/stats.js';
-export { SharedPayload } from './stream/payload.ts';
+export { SharedPayload } from './stream/payload.js';
 export type { LeanStream } from './stream/stream.js';
 export { Stream } from './stream/stream.js';
 export type { EndOptions, ReplyOptions, SendOptions } from './stream/sending.js';
@@ -74,7 +74,7 @@ export type { Slicer } from './wire/fragment.js';
 /* Operators over peers, streams and calls */
 export { closeReasons } from './peer/operators/hooks.js';
 export type { PeerClose } from './peer/operators/hooks.js';
-export { encodeOnce } from './stream/payload.ts';
+export { encodeOnce } from './stream/payload.js';
 export { interceptIncomingHeaders } from './peer/operators/hooks.js';
 export { interceptOpen } from './peer/operators/hooks.js';
 export { interceptReplyHeaders } from './peer/operators/hooks.js';

@@ -13,7 +13,7 @@ import './codec/register-json.js';
 /* Connecting */
 export { connect, hello, reconnect } from './peer/lean/peer.js';
 export type { Greets, LeanConnectOptions, Reconnecting } from './peer/lean/peer.js';
-export type { DialOptions } from './peer/connect.js';
+export type { DialOptions } from './peer/dial/dialer.js';
 export type { ConnectUrl, DialContext } from './peer/dial/dial.js';
 export type { Hello, MakeHello } from './peer/hello.js';
 export type { DialFailure, Reconnect } from './peer/dial/backoff.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { mayBeIndex } from '../../src/codec/prescan.js';
+import { mayBeIndex } from '../../src/codec/json-check.js';
 import { JsonCodec } from '../../src/codec/json.js';
 import { MsgpackCodec } from '../../src/codec/msgpack.js';
 import type { Codec } from '../../src/wire/codec.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { wellFormed, wellFormer } from '../../src/codec/json-text.js';
+import { wellFormed, wellFormer } from '../../src/codec/plain-copy.js';
 
 describe.each([
   ['natively', wellFormer(String.prototype)],

@@ -217,3 +217,23 @@ function areReady(items: readonly unknown[], levels: number): boolean {
   for (const item of items) if (typeof item !== 'string' && !isReady(item, levels)) return false;
   return true;
 }
+
+/** Whether an object counts by its own properties and nothing else, so that it can be written entry by entry. */
+export function isBare(object: object & { readonly toJSON?: unknown }): boolean {
+  const prototype: unknown = Object.getPrototypeOf(object);
+  return (prototype === Object.prototype || prototype === null) && object.toJSON === undefined && !Array.isArray(object);
+}
+
+/** Whether an entry of headers is text, a number, a boolean or `null` that arrives unchanged. JSON loses the sign of -0. */
+export function carriesEntry(key: string, value: unknown): boolean {
+  if (mayBeIndex(key)) return false;
+  return typeof value === 'string' || value === null || typeof value === 'boolean' || (Number.isFinite(value) && !Object.is(value, -0));
+}
+
+const [DIGIT_0, DIGIT_9] = [0x30, 0x39];
+
+/** Whether a key may be an index. Some other keys begin with a digit too. */
+export function mayBeIndex(key: string): boolean {
+  const first = key.charCodeAt(0);
+  return first >= DIGIT_0 && first <= DIGIT_9;
+}

@@ -9,7 +9,7 @@ import type { DecodeLimits } from '../wire/limits.js';
 import { fromMapping } from '../wire/mapping.js';
 import { MAX_DEPTH, checkedJson, checkedMap, isJsonReady } from './json-check.js';
 import { hasMoreItems, isUnescaped, parseJson, quote } from './json-text.js';
-import { carriesEntry, isBare } from './plain-copy.js';
+import { carriesEntry, isBare } from './json-check.js';
 import { isTooDeep, weightOf } from './weight.js';
 
 // The start of a frame that opens a stream or carries data, as every implementation writes it. So many digits are always a safe integer.

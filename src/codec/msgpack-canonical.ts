@@ -1,8 +1,9 @@
 import { hasOnlyPayload } from '../wire/frame.js';
 import type { Frame, Metadata } from '../wire/frame.js';
 import { encodeInto } from '../wire/length.js';
-import { isBare } from './plain-copy.js';
-import { ascii, mayBeIndex } from './prescan.js';
+import { isBare } from './json-check.js';
+import { ascii } from './prescan.js';
+import { mayBeIndex } from './json-check.js';
 
 // A map of at most 15 texts of at most 255 ASCII characters each. The library takes several times as long for it.
 const [FIXMAP, FIXSTR, STR_8] = [0x80, 0xa0, 0xd9];

@@ -10,10 +10,13 @@ import { DEFAULT_LIMITS } from '../wire/limits.js';
 import type { DecodeLimits } from '../wire/limits.js';
 import { fromMapping, toMapping } from '../wire/mapping.js';
 import { joinBytes } from '../wire/reassembly.js';
-import { wellFormed } from './json-text.js';
+import { wellFormed } from './plain-copy.js';
 import { encodeCanonical, readCanonical } from './msgpack-canonical.js';
-import { MAX_DEPTH, bytesOf, carriesEntry, metadataCopy, plainCopy } from './plain-copy.js';
-import { emptyDictionary, malformed, mayBeIndex, prescan, withDoubledBoms } from './prescan.js';
+import { NOT_PLAIN, decodePlain, encodePlain } from './msgpack-plain.js';
+import { MAX_DEPTH, bytesOf, metadataCopy, plainCopy } from './plain-copy.js';
+import { carriesEntry } from './json-check.js';
+import { emptyDictionary, malformed, prescan, withDoubledBoms } from './prescan.js';
+import { mayBeIndex } from './json-check.js';
 import type { PrescanLimits } from './prescan.js';
 import { weightOf } from './weight.js';
 
@@ -252,8 +255,8 @@ export class MsgpackCodec implements Codec {
    * @throws TypeError for a value that msgpack cannot represent, naming its place; also whatever else the msgpack library throws
    */
   encodePayload(payload: unknown): ArrayBuffer {
-    const bulk = encodeBulk(payload);
-    if (bulk !== null) return bulk;
+    const short = encodePlain(payload) ?? encodeBulk(payload);
+    if (short !== null) return short;
     const { buffer } = this.#encoder.encode(plainCopy(payload, 'payload'));
     // The encoder keeps a buffer of twice the size of the largest value that it ever encoded.
     if (buffer.byteLength > KEPT_BYTES) this.#encoder = newEncoder();
@@ -268,7 +271,7 @@ export class MsgpackCodec implements Codec {
    *   nothing of the content
    */
   decodePayload(data: Message, { maxPayloadItems }: DecodeLimits = DEFAULT_LIMITS): unknown {
-    return this.#decoder.decode(binary(data), payloadLimits(maxPayloadItems));
+    return this.#decode(binary(data), maxPayloadItems);
   }
 
   /** Bytes of memory that a decoded payload takes, estimated from above. */
@@ -287,6 +290,12 @@ export class MsgpackCodec implements Codec {
     return length + headerGrowth(length);
   }
 
+  #decode(bytes: Uint8Array, maxItems: number): unknown {
+    // An item takes at least one byte.
+    const value = bytes.length <= maxItems ? decodePlain(bytes) : NOT_PLAIN;
+    return value === NOT_PLAIN ? this.#decoder.decode(bytes, { maxDepth: MAX_DEPTH, maxItems, envelope: false }) : value;
+  }
+
   /** Returns `null` for any other message, which may be valid or not: then the whole message is decoded. */
   #decodeCanonical(bytes: Uint8Array, maxPayloadItems: number): CompleteFrame | null {
     const envelope = readCanonical(bytes);
@@ -295,7 +304,7 @@ export class MsgpackCodec implements Codec {
     const maxItems = maxPayloadItems - items;
     if (maxItems < 1) return null;
     try {
-      return payloadFrame(type, stream, end, this.#decoder.decode(bytes.subarray(payloadAt), payloadLimits(maxItems)), headers);
+      return payloadFrame(type, stream, end, this.#decode(bytes.subarray(payloadAt), maxItems), headers);
     } catch {
       return null;
     }
@@ -308,10 +317,6 @@ function headerGrowth(length: number): number {
 }
 
 const NOTHING = new Uint8Array();
-
-function payloadLimits(maxItems: number): PrescanLimits {
-  return { maxDepth: MAX_DEPTH, maxItems, envelope: false };
-}
 
 function binary(message: Message): Uint8Array {
   if (typeof message === 'string') throw malformed('expected bytes, got text');

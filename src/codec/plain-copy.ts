@@ -2,8 +2,9 @@ import { isDate, isPlainObject } from '../util/check.js';
 import type { Metadata } from '../wire/frame.js';
 import { depthRefusal, hidesContent, isBytes, mapRefusal, placeOf, refusal, unboxed, valueRefusal } from './json-check.js';
 import type { Key } from './json-check.js';
-import { wellFormed } from './json-text.js';
-import { mayBeIndex, withoutHoles } from './prescan.js';
+
+import { withoutHoles } from './prescan.js';
+import { mayBeIndex } from './json-check.js';
 
 /** Returns the bytes of a buffer, or of any view of one, without a copy. */
 export function bytesOf(bytes: ArrayBuffer | ArrayBufferView): Uint8Array {
@@ -160,14 +161,21 @@ function keysTo(key: Key, depth: number, path: readonly Key[]): readonly Key[] {
   return depth === 0 ? [] : [...path.slice(1, depth), key];
 }
 
-/** Whether an object counts by its own properties and nothing else, so that it can be written entry by entry. */
-export function isBare(object: object & { readonly toJSON?: unknown }): boolean {
-  const prototype: unknown = Object.getPrototypeOf(object);
-  return (prototype === Object.prototype || prototype === null) && object.toJSON === undefined && !Array.isArray(object);
+/** A platform's `String.prototype`. It has `toWellFormed` since 2023. */
+export interface TextPrototype {
+  readonly length: number;
+  readonly toWellFormed?: (this: string) => string;
 }
 
-/** Whether an entry of headers is text, a number, a boolean or `null` that arrives unchanged. JSON loses the sign of -0. */
-export function carriesEntry(key: string, value: unknown): boolean {
-  if (mayBeIndex(key)) return false;
-  return typeof value === 'string' || value === null || typeof value === 'boolean' || (Number.isFinite(value) && !Object.is(value, -0));
+/** Chooses how to make text that UTF-8 can hold. The native method, if there is one, takes a third of the time. */
+export function wellFormer({ toWellFormed }: TextPrototype): (text: string) => string {
+  if (toWellFormed !== undefined) return (text) => toWellFormed.call(text);
+  return (text) => (HALF_PAIR.test(text) ? text.replace(HALF_PAIRS, '\ufffd') : text);
 }
+
+const HALF_PAIR = /\p{Surrogate}/u;
+
+const HALF_PAIRS = /\p{Surrogate}/gu;
+
+/** Returns text as UTF-8 can hold it: U+FFFD replaces each half of a surrogate pair. */
+export const wellFormed = wellFormer(String.prototype);

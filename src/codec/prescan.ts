@@ -357,19 +357,13 @@ defineHeads([0xde, 0xdf], MAP, doublingFrom2, none);
 // V8 keeps the values of index keys in an array, with a place for every index below the highest: `{ 1023: null }` would take 12 KiB.
 // Setting and deleting the highest possible index switches the indices of an object to V8's dictionary mode for good.
 const HIGHEST_INDEX = 2 ** 32 - 2;
-const [DIGIT_0_OF_INDEX_KEYS, DIGIT_9_OF_INDEX_KEYS] = [0x30, 0x39];
+
 /** The places for each key that an object may keep free. Dictionary mode takes slightly more than that. */
 const MOST_PLACES = 4;
 
 /** Returns an empty object in dictionary mode: it reserves no places for other indices. */
 export function emptyDictionary(): Record<string, unknown> {
   return asDictionary({});
-}
-
-/** Whether a key may be an index. Some other keys begin with a digit too. */
-export function mayBeIndex(key: string): boolean {
-  const first = key.charCodeAt(0);
-  return first >= DIGIT_0_OF_INDEX_KEYS && first <= DIGIT_9_OF_INDEX_KEYS;
 }
 
 /** Returns an object that has a possible index key, without the places that it reserved for other indices. */

@@ -2,13 +2,14 @@ import { platformSocket, checkUrl } from './dial/address.js';
 import { browserConnectivity } from '../transport/connectivity.js';
 import type { SocketLike, Transport } from '../transport/transport.js';
 import { W3cTransport } from '../transport/w3c.js';
-import { checkBoolean, checkFunction, checkNumber, checkOptions, readOptions } from '../util/check.js';
+import { checkFunction, checkNumber, checkOptions, readOptions } from '../util/check.js';
 import type { Options } from '../util/check.js';
 import { PeerCore } from './core.js';
 import { Backoff } from './dial/backoff.js';
 import type { Reconnect } from './dial/backoff.js';
 import type { ConnectUrl, DialContext } from './dial/dial.js';
-import { Dialer } from './dial/dialer.js';
+import { DIAL_OPTIONS, Dialer, checkIdle } from './dial/dialer.js';
+import type { ResolvedDial } from './dial/dialer.js';
 import { HELLO_TIMEOUT_MS, greetingWith } from './hello.js';
 import type { Hello } from './hello.js';
 import { PEER_OPTIONS, resolveOptions } from './options.js';
@@ -36,30 +37,6 @@ export interface ConnectOptions extends PeerOptions {
   readonly socket?: ((url: string, protocol: string) => SocketLike) | undefined;
 }
 
-/** The options of a dial that every entry point has. */
-export type DialOptions = Pick<ConnectOptions, 'connectTimeoutMs' | 'lazy' | 'idleCloseMs' | 'socket'>;
-
-/** {@link DialOptions}, checked and with defaults. */
-export interface ResolvedDial {
-  readonly connectTimeoutMs: number;
-  readonly lazy: boolean;
-  readonly idleCloseMs: number;
-  readonly socket: DialOptions['socket'];
-}
-
-/** Declares {@link DialOptions}. */
-export const DIAL_OPTIONS: Options<DialOptions, ResolvedDial> = {
-  connectTimeoutMs: [checkNumber, 10_000],
-  lazy: [checkBoolean, false],
-  idleCloseMs: [checkNumber, 0],
-  socket: [checkFunction, undefined],
-};
-
-/** @throws TypeError for a time that only a lazy peer has */
-export function checkIdle({ idleCloseMs, lazy }: ResolvedDial): void {
-  if (idleCloseMs > 0 && !lazy) throw new TypeError('idleCloseMs: expected lazy: true beside it, got none');
-}
-
 /** {@link ConnectOptions} beyond {@link PeerOptions}, checked and with defaults. */
 interface ResolvedConnect extends ResolvedDial {
   readonly reconnect: Backoff | null;
@@ -67,15 +44,12 @@ interface ResolvedConnect extends ResolvedDial {
   readonly helloTimeoutMs: number;
 }
 
-const { connectTimeoutMs, ...otherDialOptions } = DIAL_OPTIONS;
-
 /** Declares {@link ConnectOptions} beyond {@link PeerOptions}. */
 export const CONNECT_OPTIONS: Options<Omit<ConnectOptions, keyof PeerOptions>, ResolvedConnect> = {
   reconnect: [(_name, given) => (given === false ? null : new Backoff(given === true ? {} : given)), null],
   hello: [checkFunction, undefined],
-  connectTimeoutMs,
   helloTimeoutMs: [checkNumber, HELLO_TIMEOUT_MS],
-  ...otherDialOptions,
+  ...DIAL_OPTIONS,
 };
 
 /**

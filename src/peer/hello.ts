@@ -194,12 +194,12 @@ const KIB = 1024;
 /** Declares every limit before the hello is accepted. The defaults leave room for one message of an honest sender, and little more. */
 const HELLO_LIMITS: Options<HelloLimits, HelloLimits> = {
   maxPayloadBytes: [checkNumber, 64 * KIB],
-  maxPayloadItems: [atLeast(1), 10_000],
+  maxPayloadItems: [/* @__PURE__ */ atLeast(1), 10_000],
   maxHeldBytes: [checkNumber, 1024 * KIB],
 };
 
 /** The default of every limit before the hello is accepted. */
-export const DEFAULT_HELLO_LIMITS: HelloLimits = Object.freeze(readOptions(HELLO_LIMITS, {}));
+export const DEFAULT_HELLO_LIMITS: HelloLimits = /* @__PURE__ */ Object.freeze(/* @__PURE__ */ readOptions(HELLO_LIMITS, {}));
 
 /**
  * Checks every given limit once, and fills in the defaults.

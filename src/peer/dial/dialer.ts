@@ -4,17 +4,44 @@ import { log, logger } from '../../logger.js';
 import type { Absence } from '../../stream/stream-core.js';
 import type { SocketClose } from '../../transport/transport.js';
 import { currentContext } from '../../util/async-context.js';
+import { checkBoolean, checkFunction, checkNumber } from '../../util/check.js';
+import type { Options } from '../../util/check.js';
 import { STEADY_CLOCK, patientTimer, steadyNow } from '../../util/time.js';
 import { ResetCode } from '../../wire/codes.js';
 import type { CloseReason } from '../../wire/codes.js';
 import { StreamError } from '../../wire/errors.js';
 import type { AnyMuxError } from '../../wire/errors.js';
 import { isLoopback, shownAddress } from './address.js';
+import type { ConnectOptions } from '../connect.js';
 import { NEVER_OPEN } from '../core.js';
 import type { PeerCore, SocketSource } from '../core.js';
 import type { FailureFacts } from './backoff.js';
 import { Dial } from './dial.js';
 import type { DialHost, DialPlan, FailedDial } from './dial.js';
+
+/** The options of a dial that every entry point has. */
+export type DialOptions = Pick<ConnectOptions, 'connectTimeoutMs' | 'lazy' | 'idleCloseMs' | 'socket'>;
+
+/** {@link DialOptions}, checked and with defaults. */
+export interface ResolvedDial {
+  readonly connectTimeoutMs: number;
+  readonly lazy: boolean;
+  readonly idleCloseMs: number;
+  readonly socket: DialOptions['socket'];
+}
+
+/** Declares {@link DialOptions}. */
+export const DIAL_OPTIONS: Options<DialOptions, ResolvedDial> = {
+  connectTimeoutMs: [checkNumber, 10_000],
+  lazy: [checkBoolean, false],
+  idleCloseMs: [checkNumber, 0],
+  socket: [checkFunction, undefined],
+};
+
+/** @throws TypeError for a time that only a lazy peer has */
+export function checkIdle({ idleCloseMs, lazy }: ResolvedDial): void {
+  if (idleCloseMs > 0 && !lazy) throw new TypeError('idleCloseMs: expected lazy: true beside it, got none');
+}
 
 /**
  * The dials since the last open socket. It logs the first dial that fails and the dial that opens again, and says why a call was never
