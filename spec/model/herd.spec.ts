@@ -10,7 +10,7 @@ const SLOTS = 20;
 const MOST = 2 / SLOTS;
 
 const LOST = { code: CloseCode.ABNORMAL, reason: '', wasClean: false };
-const FACTS = { status: null, error: null, announced: null, offline: false, openMs: 60_000, retryAfterMs: null };
+const FACTS = { status: null, error: null, announced: null, offline: false, openMs: 60_000, heard: true, retryAfterMs: null };
 
 /** The share of a crowd that dials in the busiest slot, after its nth failure in a row. */
 function peak(failures: number, code: number): number {

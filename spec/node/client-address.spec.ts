@@ -37,6 +37,36 @@ describe('the address of a client', () => {
   });
 
   it.each([
+    '198.51.100.1',
+    '::ffff:198.51.100.1',
+    '::FFFF:198.51.100.1',
+    '::ffff:c633:6401',
+    '::ffff:C633:6401',
+    '0:0:0:0:0:ffff:198.51.100.1',
+    '0:0:0:0:0:FFFF:C633:6401',
+    '0000:0000:0000:0000:0000:ffff:c633:6401',
+    '0::ffff:c633:6401',
+    '[::ffff:c633:6401]:4711',
+    '[0:0:0:0:0:ffff:198.51.100.1]',
+    '::ffff:c633:6401%eth0',
+  ])('An IPv4 address is one address however a proxy spells it: %s', (spelled) => {
+    expect(addressOf(1, '127.0.0.1', spelled)).toBe('198.51.100.1');
+    expect(addressOf(null, spelled, undefined)).toBe('198.51.100.1');
+    expect(addressOf(['198.51.100.0/24'], spelled, '203.0.113.9')).toBe('203.0.113.9');
+  });
+
+  it.each(['2001:db8::1', '2001:DB8::1', '2001:0db8:0:0::0001', '2001:db8:0:0:0:0:0:1', '2001:db8::0.0.0.1', '[2001:db8::1]:443'])(
+    'An IPv6 address is one address however a proxy spells it: %s',
+    (spelled) => {
+      expect(addressOf(1, '127.0.0.1', spelled)).toBe('2001:db8::1');
+    },
+  );
+
+  it.each(['::ffff:10.0.0.1', '::ffff:a00:1', '::ffff:10.0.0.0/104'])('A trusted IPv4 proxy may be listed as %s', (entry) => {
+    expect(addressOf([entry], '10.0.0.1', '198.51.100.1')).toBe('198.51.100.1');
+  });
+
+  it.each([
     ['trustProxy: expected an integer of at least 0, a list of addresses, or a function, got -1', -1],
     ['trustProxy: expected a count of proxies, a list of their addresses, or a function, got true', true],
     ["trustProxy[1]: expected an address or a subnet, such as '10.0.0.0/8', got 'nginx'", ['10.0.0.1', 'nginx']],
@@ -62,6 +92,10 @@ describe('the address of a client', () => {
     ['2001:db8::1', '2001:db8:0:0::/64'],
     ['::1', '0:0:0:0::/64'],
     ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+    ['1:2::3:4:5:6.7.8.9', '1:2:0:3::/64'],
+    ['1::', '1:0:0:0::/64'],
+    ['1:2:3:4:5:6:7::', '1:2:3:4::/64'],
+    ['::2:3:4:5:6:7:8', '0:2:3:4::/64'],
   ])('The host of %s is %s', (address, host) => {
     expect(hostOf(address)).toBe(host);
   });

@@ -78,6 +78,77 @@ describe('connect', () => {
       expect(refusals).toHaveLength(1);
     });
 
+    /** Answers each upgrade with 400 and these bytes, and ends the connection unless `open`. */
+    const refusing = async (body: string | Buffer, open = false) => {
+      const http = await page(() => undefined);
+      http.on('upgrade', (_request, socket) => {
+        socket.on('error', () => undefined).write(Buffer.concat([Buffer.from('HTTP/1.1 400 Bad Request\r\n\r\n'), Buffer.from(body)]));
+        if (!open) socket.end();
+        endings.unshift(() => socket.destroy());
+      });
+      return http;
+    };
+
+    it('`connect` recognizes the answer of an acceptor by its beginning', async () => {
+      const http = await refusing("expected the subprotocol 'mux.v1.cbor' in first place, got 'mux.v1.json'\n");
+      await expect(dial(http).opened).rejects.toMatchObject({ code: 'CODEC_MISMATCH', offered: 'mux.v1.json', selected: '' });
+    });
+
+    it.each<readonly [what: string, body: string | Buffer, shown: string]>([
+      ['of a TLS port of Go', 'Client sent an HTTP request to an HTTPS server.\n', ': "Client sent an HTTP request to an HTTPS server."'],
+      [
+        'of a TLS port of nginx',
+        '<html>\r\n<head><title>400 The plain HTTP request was sent to HTTPS port</title></head>\r\n<body>\r\n',
+        ': "400 The plain HTTP request was sent to HTTPS port"',
+      ],
+      ['of another WebSocket server', "expected the subprotocol 'graphql-ws'", ': "expected the subprotocol \'graphql-ws\'"'],
+      ['of `ws`', 'Missing or invalid Sec-WebSocket-Key header', ': "Missing or invalid Sec-WebSocket-Key header"'],
+      ['without a text', '', ''],
+      ['of empty lines', '\r\n \n\r\n', ''],
+      ['with controls', 'a\u001b[31mb\u202ec\n', ': "a\\u001b[31mb\\u202ec"'],
+      ['with a long line', 'x'.repeat(100_000), `: "${'x'.repeat(100)}…"`],
+      ['of nothing but brackets', '<'.repeat(100_000), `: "${'<'.repeat(100)}…"`],
+      ['that is no text', Buffer.from([0xff, 0x0a]), ': "\ufffd"'],
+    ])('`connect` shows the first line of an HTTP 400 %s, and does not dial again', async (_what, body, shown) => {
+      const http = await refusing(body);
+      const peer = dial(http, { reconnect: true });
+      const failure = await peer.opened.catch((error: unknown) => error);
+      expect(failure).toBeInstanceOf(ConnectError);
+      expect(failure).toMatchObject({
+        status: 400,
+        message: `expected ws://127.0.0.1:${portOf(http)} to accept the handshake, got HTTP 400${shown}; does this port speak TLS?`,
+        reason: { code: 1006, willRetry: false },
+      });
+      expect(peer.status).toMatchObject({ state: 'closed', error: failure });
+    });
+
+    it('`connect` does not wait for the end of an HTTP 400', async () => {
+      for (const body of ['a line\nand no end', 'a line']) {
+        const failure = await dial(await refusing(body, true), { connectTimeoutMs: 0 }).opened.catch((error: unknown) => error);
+        expect(failure).toMatchObject({ status: 400, message: expect.stringContaining('got HTTP 400: "a line"; does') });
+      }
+    });
+
+    it('`connect` ends at `close` while it reads an HTTP 400', async () => {
+      const http = await refusing('a line', true);
+      const peer = dial(http, { connectTimeoutMs: 0 });
+      await new Promise((resolve) => http.once('upgrade', resolve));
+      await turn();
+      await peer.close();
+      expect(peer.status.state).toBe('closed');
+    });
+
+    it('`connect` without TLS asks about TLS when the port answers with an alert of TLS, or hangs up', async () => {
+      for (const answer of [[0x15, 3, 1, 0, 2, 2, 0x46], []]) {
+        const tcp = await listens(
+          createTcpServer((socket) => socket.on('error', () => undefined).once('data', () => socket.end(Buffer.from(answer)))),
+        );
+        await expect(dial(tcp).opened).rejects.toMatchObject({
+          message: expect.stringMatching(/ \(1006 .+\); does this port speak TLS\?$/),
+        });
+      }
+    });
+
     it.each([401, 403] as const)('`connect` fails with the status %i, and does not dial again', async (status) => {
       const { http, refusals } = await muxServer({ verify: () => status });
       const peer = dial(http, { reconnect: true });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { connect, serve } from '../../src/node.js';
+import type { MuxServer } from '../../src/node.js';
 import { QueueOverflowError } from '../../src/index.js';
 import type { Peer } from '../../src/index.js';
 import { collectLogs } from '../support/peer/logs.js';
@@ -48,6 +49,42 @@ describe('`server.notify`', () => {
     await until('the notification', () => got.flat().length === 1);
     expect(got).toEqual([[], [['hi', {}]], []]);
     await end();
+  });
+
+  it.each<[what: string, close: (server: MuxServer) => Parameters<MuxServer['notify']>[1]]>([
+    [
+      '`to`',
+      ({ peers: [first] }) => ({
+        to: (peer) => {
+          if (peer === first) void peer.close();
+          return true;
+        },
+      }),
+    ],
+    [
+      '`to`, ahead of its turn',
+      ({ peers: [first, second] }) => ({
+        to: (peer) => {
+          if (peer === first) void second?.close();
+          return true;
+        },
+      }),
+    ],
+    [
+      'an interceptor',
+      ({ peers: [first] }) => {
+        first?.interceptOpen(() => {
+          void first.close();
+        });
+        return {};
+      },
+    ],
+  ])('A peer that %s closes does not count', async (_what, close) => {
+    const { server, got, end } = await connected(2);
+    expect(server.notify('hi', close(server))).toBe(1);
+    await until('the notification and the end', () => got.flat().length === 1 && server.peers.size === 1);
+    await end();
+    expect(got.flat()).toHaveLength(1);
   });
 
   it('An asynchronous `to` is refused, and no peer receives the payload', async () => {

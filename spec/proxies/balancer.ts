@@ -16,8 +16,9 @@ export interface Product {
   readonly config: (port: number, servers: readonly number[], directory: string) => string;
 }
 
-const nginx: Product = {
-  name: 'nginx',
+/** @param parameters follow each server of the upstream */
+const nginx = (name: string, parameters: string): Product => ({
+  name,
   command: (file, directory) => ['nginx', '-p', directory, '-c', file, '-e', 'stderr'],
   reload: 'SIGHUP',
   config: (port, servers, directory) => `
@@ -33,7 +34,7 @@ const nginx: Product = {
       fastcgi_temp_path ${directory}/temp;
       uwsgi_temp_path ${directory}/temp;
       scgi_temp_path ${directory}/temp;
-      upstream mux { ${servers.map((server) => `server 127.0.0.1:${server} max_fails=0;`).join(' ')} }
+      upstream mux { ${servers.map((server) => `server 127.0.0.1:${server}${parameters};`).join(' ')} }
       server {
         listen 127.0.0.1:${port};
         location / {
@@ -46,7 +47,7 @@ const nginx: Product = {
         }
       }
     }`,
-};
+});
 
 const haproxy: Product = {
   name: 'HAProxy',
@@ -70,7 +71,9 @@ ${servers.map((server, nth) => `  server mux${nth} 127.0.0.1:${server} check int
 `,
 };
 
-export const PRODUCTS: readonly Product[] = [nginx, haproxy];
+export const PRODUCTS: readonly Product[] = [nginx('nginx', ' max_fails=0'), haproxy];
+/** nginx with its own `max_fails` and `fail_timeout`. */
+export const DEFAULT_NGINX = nginx('nginx with its defaults', '');
 
 /** A running {@link Product} on a port of its own. */
 export class Balancer {

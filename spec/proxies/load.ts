@@ -10,6 +10,7 @@ const PAUSE_MS = 20;
 /** One client: requests in sequence, and a subscription whose longest silence is measured. */
 class Client {
   answered = 0;
+  dials = 0;
   longestSilenceMs = 0;
   readonly failures: unknown[] = [];
   readonly #peer: Peer;
@@ -18,8 +19,13 @@ class Client {
   #asking: Promise<void> | null = null;
   #going = true;
 
-  constructor(port: number, heard: (pid: number) => void) {
-    this.#peer = connect(`ws://127.0.0.1:${port}`, {
+  constructor(port: number, dialed: () => void, heard: (pid: number) => void) {
+    const address = (): string => {
+      this.dials++;
+      dialed();
+      return `ws://127.0.0.1:${port}`;
+    };
+    this.#peer = connect(address, {
       reconnect: { maxAttempts: Infinity },
       headers: { Authorization: 'Bearer token' },
     });
@@ -66,10 +72,14 @@ class Client {
 /** Clients of one address, whose options are the defaults. */
 export class Load {
   readonly #heard$ = new Subject<{ readonly client: number; readonly pid: number }>();
+  readonly #dialed$ = new Subject<number>();
   readonly #clients: readonly Client[];
 
   private constructor(port: number, count: number) {
-    this.#clients = Array.from({ length: count }, (_, client) => new Client(port, (pid) => this.#heard$.next({ client, pid })));
+    this.#clients = Array.from({ length: count }, (_, client) => {
+      const dialed = (): void => this.#dialed$.next(client);
+      return new Client(port, dialed, (pid) => this.#heard$.next({ client, pid }));
+    });
   }
 
   static async on(port: number, count: number): Promise<Load> {
@@ -86,8 +96,23 @@ export class Load {
     return this.#clients.flatMap(({ failures }) => failures);
   }
 
+  /** Dials of all clients so far. */
+  get dials(): number {
+    return this.#clients.reduce((sum, { dials }) => sum + dials, 0);
+  }
+
   get longestSilenceMs(): number {
     return Math.max(...this.#clients.map(({ longestSilenceMs }) => longestSilenceMs));
+  }
+
+  /** Resolves after `count` dials of all clients from here on. */
+  dialed(count: number): Promise<number> {
+    return firstValueFrom(this.#dialed$.pipe(skip(count - 1)));
+  }
+
+  /** Resolves once each client has dialed from here on. */
+  redialed(): Promise<number> {
+    return firstValueFrom(this.#dialed$.pipe(distinct(), skip(this.#clients.length - 1)));
   }
 
   /** Resolves once each client has received a tick of one of these processes. */

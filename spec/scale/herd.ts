@@ -59,6 +59,7 @@ const facts = (openMs: number | null): FailureFacts => ({
   announced: null,
   offline: false,
   openMs,
+  heard: openMs !== null,
   retryAfterMs: null,
 });
 

@@ -101,6 +101,17 @@ describe('the handshake', () => {
     expect(await dialer.closed).toMatchObject({ code: 1008, willRetry: false });
   });
 
+  it('A dial that the other end closes with 1008 for another reason fails with its text', async () => {
+    const [one, other] = channel();
+    const acceptor = portSocket(other);
+    acceptor.addEventListener('open', () => acceptor.close(1008, 'not for you'));
+    const dialer = connect('ws://localhost', { socket: (_url, protocol) => portSocket(one, protocol) });
+    expect(await dialer.opened.catch((error: unknown) => error)).toMatchObject({
+      code: 'CONNECT',
+      message: 'the connection to ws://localhost could not be opened (1008 not for you)',
+    });
+  });
+
   it('A dial fails when the other end closes before it answers', async () => {
     const [one, other] = channel();
     const acceptor = portSocket(other);

@@ -8,7 +8,7 @@ import { UsageError } from './exit.js';
 export function addressOf(positionals: readonly string[]): string {
   const [url, ...others] = positionals;
   if (url === undefined || others.length > 0) throw new UsageError(`expected one URL, got ${positionals.length}`);
-  if (!isAddress(url)) throw new UsageError(`expected an address with ws: or wss:, got '${url}'`);
+  if (!isAddress(url)) throw new UsageError(`expected an address with ws: or wss:, got '${withoutPassword(url)}'`);
   return dialable(url);
 }
 
@@ -18,11 +18,16 @@ export function addressOf(positionals: readonly string[]): string {
  * @throws UsageError for a fragment, which no handshake can carry
  */
 export function dialable(url: string): string {
-  if (new URL(url).hash !== '') throw new UsageError(`expected an address without #, got '${url}'`);
+  if (new URL(url).hash !== '') throw new UsageError(`expected an address without #, got '${withoutPassword(url)}'`);
   return url;
 }
 
 /** Whether a text is the address of a server. */
 export function isAddress(text: string): boolean {
   return /^wss?:\/\//.test(text) && URL.canParse(text);
+}
+
+/** Returns arguments for an error message, without the user and password of an address among them. JSON stays as it is. */
+export function withoutPassword(text: string): string {
+  return text.replace(/(^|\s)((?:[a-z][a-z\d+.-]*:)?[/\\]*)[^\s"{[]*@/gi, '$1$2');
 }

@@ -1,7 +1,7 @@
 import type { Agent, OutgoingHttpHeaders } from 'node:http';
 import type { ConnectionOptions } from 'node:tls';
 import { CONNECT_OPTIONS, connectOver } from '../peer/connect.js';
-import { checkUrl, shownAddress } from '../peer/dial/address.js';
+import { checkUrl } from '../peer/dial/address.js';
 import type { ConnectOptions } from '../peer/connect.js';
 import type { ConnectUrl } from '../peer/dial/dial.js';
 import { PEER_OPTIONS } from '../peer/options.js';
@@ -50,7 +50,7 @@ export function connect(url: ConnectUrl, options: NodeConnectOptions = {}): Peer
   return connectOver(url, options, (address, protocol) => {
     if (socket !== undefined) return transportOf(socket(address, protocol));
     // Any value may come from a function.
-    checkUrl(shownAddress(address), false);
+    checkUrl(address, false);
     return dialWs(address, protocol, { headers, agent, tls, maxPayload });
   });
 }

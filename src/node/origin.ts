@@ -81,7 +81,8 @@ export type TrustProxy = number | readonly string[] | ((address: string, hop: nu
 export type TrustsHop = (address: string, hop: number) => boolean;
 
 const WITH_PORT = /^(?:\[([^\]]+)\]|([\d.]+))(?::\d+)?$/;
-const MAPPED = /^::ffff:(?=[\d.]+$)/i;
+/** An IPv4 address, mapped to an IPv6 address as {@link inOneSpelling} returns it. */
+const MAPPED = /^::ffff:([\da-f]{1,4}):([\da-f]{1,4})$/;
 
 /**
  * Reads the option `trustProxy`.
@@ -127,22 +128,32 @@ export function clientAddress({ socket, headers }: Pick<IncomingMessage, 'socket
 /** The part of an address that one host has: an IPv6 host commonly has all of a /64. */
 export function hostOf(address: string): string {
   if (isIPv4(address)) return address;
-  const [head = '', tail] = address.split('%', 1)[0]?.split('::') ?? [];
-  const groups = head === '' ? [] : head.split(':');
-  const rest = tail === undefined || tail === '' ? [] : tail.split(':');
-  const zeros = tail === undefined ? 0 : 8 - groups.length - rest.length;
-  const all = [...groups, ...Array.from({ length: Math.max(zeros, 0) }, () => '0'), ...rest];
-  return `${all
-    .slice(0, 4)
-    .map((group) => parseInt(group, 16).toString(16))
-    .join(':')}::/64`;
+  const [head = '', tail = ''] = inOneSpelling(address).split('::');
+  const groups = head.split(':').filter((group) => group !== '');
+  const rest = tail.split(':').filter((group) => group !== '');
+  const zeros = Array.from({ length: 8 - groups.length - rest.length }, () => '0');
+  return `${[...groups, ...zeros, ...rest].slice(0, 4).join(':')}::/64`;
 }
 
 function addressOf(text: string): string | null {
   const plain = text.trim();
   const [, bracketed, dotted] = WITH_PORT.exec(plain) ?? [];
-  const address = (bracketed ?? dotted ?? plain).replace(MAPPED, '');
-  return isIP(address) === 0 ? null : address;
+  const address = bracketed ?? dotted ?? plain;
+  if (isIP(address) !== 6) return isIPv4(address) ? address : null;
+  const canonical = inOneSpelling(address);
+  const [, high, low] = MAPPED.exec(canonical) ?? [];
+  return high === undefined || low === undefined ? canonical : [high, low].flatMap(bytesOf).join('.');
+}
+
+/** Returns an IPv6 address without its zone, and in the one spelling of RFC 5952, so that two texts of one address are equal. */
+function inOneSpelling(address: string): string {
+  return new URL(`http://[${address.split('%', 1)[0] ?? ''}]`).hostname.slice(1, -1);
+}
+
+/** Returns the two bytes of a group of an IPv6 address. */
+function bytesOf(group: string): readonly number[] {
+  const bits = parseInt(group, 16);
+  return [bits >> 8, bits & 0xff];
 }
 
 function listOf(name: string, entries: readonly unknown[]): BlockList {

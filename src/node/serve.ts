@@ -7,12 +7,12 @@ import type { Duplex } from 'node:stream';
 import type { TlsOptions } from 'node:tls';
 import { Subject, Subscription, defer, from, merge, mergeMap, timer } from 'rxjs';
 import { log } from '../logger.js';
-import { asyncDispose, resolveClose } from '../peer/options.js';
+import { resolveClose } from '../peer/options.js';
 import type { CloseOptions, ResolvedClose } from '../peer/options.js';
 import type { Peer } from '../peer/peer.js';
 import { notifyOrWarn } from '../peer/peers.js';
 import { completeGuarded } from '../rx/subscribers.js';
-import { markHandled, refuseThenable } from '../stream/promises.js';
+import { asyncDispose, markHandled, refuseThenable } from '../stream/promises.js';
 import { SharedPayload } from '../stream/payload.js';
 import { asGiven, checkBoolean, checkFunction, checkObject, checkOptions, oneLine, optionError, readOptions } from '../util/check.js';
 import type { Options } from '../util/check.js';
@@ -135,11 +135,15 @@ export function notifyAll(peers: Iterable<Peer>, payload: unknown, options: Serv
   let notified = 0;
   // A copy: an interceptor, or `to`, may close peers.
   for (const peer of [...peers]) {
-    const { state } = peer.status;
-    const isChosen = (state === 'open' || state === 'connecting') && (to === undefined || chosen(to(peer)));
-    if (isChosen && notifyOrWarn(peer, shared, headers)) notified++;
+    if (!takesCalls(peer) || (to !== undefined && !chosen(to(peer)))) continue;
+    // `to` may have closed the peer by now, and an interceptor may do so in `notify`.
+    if (takesCalls(peer) && notifyOrWarn(peer, shared, headers) && takesCalls(peer)) notified++;
   }
   return notified;
+}
+
+function takesCalls({ status }: Peer): boolean {
+  return status.state === 'open' || status.state === 'connecting';
 }
 
 /** A promise of `false` would choose every peer. */

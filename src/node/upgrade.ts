@@ -11,6 +11,7 @@ import type { Transport } from '../transport/transport.js';
 import { checkObject, isError, oneLine, optionError, quoted } from '../util/check.js';
 import { LONGEST_TIMER_MS } from '../util/time.js';
 import { offersFirst } from '../wire/codec.js';
+import { OFFER_REFUSED } from '../wire/errors.js';
 import type { Refusal } from './mux-server.js';
 import { originAllowed } from './origin.js';
 import type { Origins } from './origin.js';
@@ -252,7 +253,7 @@ export function objectionTo(request: IncomingMessage, policy: UpgradePolicy): Ob
   const offered = request.headers['sec-websocket-protocol'];
   if (!offersFirst(offered, protocol)) {
     const got = offered === undefined ? 'none' : `'${oneLine(offered)}'`;
-    return { status: 400, cause: 'codec', reason: `expected the subprotocol '${protocol}' in first place, got ${got}` };
+    return { status: 400, cause: 'codec', reason: `${OFFER_REFUSED}${protocol}' in first place, got ${got}` };
   }
   try {
     // The user's function that admits the page may also have closed this side.

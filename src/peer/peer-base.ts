@@ -1,10 +1,10 @@
 import type { Observable } from 'rxjs';
-import { unheeded } from '../stream/promises.js';
+import { asyncDispose, unheeded } from '../stream/promises.js';
 import type { StreamHost } from '../stream/stream-core.js';
 import type { Codec } from '../wire/codec.js';
 import type { CloseReason } from '../wire/codes.js';
 import type { PeerCore, SocketSource } from './core.js';
-import { asyncDispose, resolveClose } from './options.js';
+import { resolveClose } from './options.js';
 import type { CloseOptions, PeerContext } from './options.js';
 import type { PeerStatus } from './status.js';
 

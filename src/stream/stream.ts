@@ -13,8 +13,9 @@ import { sendAll } from './feed.js';
 import type { FeedOptions } from './feed.js';
 import { StreamIterator } from './iterator.js';
 import { labelled } from './label.js';
-import { END_NAMES, REPLY_NAMES, SEND_NAMES, outboxOf, resetPayload } from './sending.js';
 import { checkValue } from './payload.js';
+import { asyncDispose } from './promises.js';
+import { END_NAMES, REPLY_NAMES, SEND_NAMES, outboxOf, resetPayload } from './sending.js';
 import type { EndOptions, ReplyOptions, SendOptions } from './sending.js';
 import type { StreamPhase } from './state.js';
 import type { StreamCore } from './stream-core.js';
@@ -160,6 +161,21 @@ export class LeanStream<In = unknown> extends Observable<In> {
     const error = code === ResetCode.CANCEL ? undefined : new ResetError(code, reason, payload ?? null, { streamId: stream.id });
     stream.markTaken();
     stream.reset('user', code, reason, { payload, encodedPayload: resetPayload(stream.host, payload, stream.id), error });
+  }
+
+  /**
+   * Resets a live stream with CANCEL at the end of an `await using` block, and drops its queued frames. So await its end in the block if
+   * the remote must receive all of them.
+   *
+   * @example
+   * ```ts
+   * await using ticks = peer.open<number>({ op: 'ticks' });
+   * await firstValueFrom(ticks);   // 0; the producer is cancelled at the end of the block
+   * ```
+   */
+  [asyncDispose](): Promise<void> {
+    this.reset();
+    return Promise.resolve();
   }
 
   /** Returns id, side and phase for logs: `Stream 3 { opened by this side, phase: open }`. */

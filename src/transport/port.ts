@@ -2,6 +2,7 @@ import { Subscription, fromEvent } from 'rxjs';
 import { isArrayBuffer, optionError } from '../util/check.js';
 import { Fifo } from '../util/collections.js';
 import { CloseCode } from '../wire/codes.js';
+import { refusesOffer } from '../wire/errors.js';
 import { ReadyState, SocketEvents, abnormalClose } from './transport.js';
 import type { SocketClose, SocketLike } from './transport.js';
 
@@ -128,7 +129,7 @@ class PortSocket extends SocketEvents implements SocketLike {
   binaryType = 'arraybuffer';
   #readyState: number = ReadyState.CONNECTING;
   #protocol = '';
-  #refusedStatus: number | null = null;
+  #isOfferRefused = false;
   /** Whether the other end waits for an answer to its offer. */
   #unanswered = false;
   #paused = false;
@@ -172,7 +173,11 @@ class PortSocket extends SocketEvents implements SocketLike {
   }
 
   get refusedStatus(): number | null {
-    return this.#refusedStatus;
+    return this.#isOfferRefused ? HTTP_BAD_REQUEST : null;
+  }
+
+  get answeredProtocol(): string | null {
+    return this.#isOfferRefused ? '' : null;
   }
 
   get bufferedAmount(): number {
@@ -287,7 +292,7 @@ class PortSocket extends SocketEvents implements SocketLike {
 
   /** The other end begins to close, or answers this end's close. */
   #closed(code: number, reason: string): void {
-    if (this.#readyState === ReadyState.CONNECTING && code === CloseCode.POLICY) this.#refusedStatus = HTTP_BAD_REQUEST;
+    this.#isOfferRefused = this.#readyState === ReadyState.CONNECTING && code === CloseCode.POLICY && refusesOffer(reason);
     if (this.#readyState !== ReadyState.CLOSING) this.#post(['close', code, reason]);
     this.#end({ code, reason, wasClean: true });
   }

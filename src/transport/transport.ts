@@ -29,13 +29,15 @@ export interface Transport {
   readonly awaits?: string | undefined;
   /** HTTP status of a refused handshake, if the platform shows it. */
   readonly refusedStatus: number | null;
+  /** Text that the error of a failed handshake ends with: a line of the answer, and the likely cause. Default none. */
+  readonly hint?: string | undefined;
   /** `Retry-After` of a refused handshake, in ms, if the platform shows it. */
   readonly retryAfterMs?: number | null;
   /** The failure of the socket as the platform reports it, if any. */
   readonly failure?: unknown;
   /**
-   * The subprotocol in the answer to the handshake, or the empty string, if the platform shows it. It may show it even if it fails the
-   * socket because of this subprotocol.
+   * The subprotocol in the answer to the handshake, if the platform shows it. The empty string if there is none, or if an acceptor has
+   * refused the offer (V2). The platform may show it even if it fails the socket because of this subprotocol.
    */
   readonly answeredProtocol?: string | null;
   /**
@@ -112,6 +114,8 @@ export interface SocketLike {
   readonly awaits?: string | undefined;
   /** HTTP status of a refused handshake, if the platform shows it. */
   readonly refusedStatus?: number | null;
+  /** The empty string if an acceptor of rxmux has refused the offered subprotocol. Default `null`: no acceptor has, or it is not known. */
+  readonly answeredProtocol?: string | null;
   /** Calls `listener` for each event of a type. */
   addEventListener(type: 'open' | 'message' | 'error' | 'close', listener: (event: SocketEvent) => void): void;
   /** Stops calling `listener`. */

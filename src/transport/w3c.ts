@@ -103,6 +103,10 @@ export class W3cTransport<Socket extends SocketLike = SocketLike> implements Tra
     return this.socket.refusedStatus ?? null;
   }
 
+  get answeredProtocol(): string | null {
+    return this.socket.answeredProtocol ?? null;
+  }
+
   get failure(): unknown {
     return this.#failure;
   }

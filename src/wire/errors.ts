@@ -82,6 +82,14 @@ export class CodecNotRegistered extends CodecError {
   }
 }
 
+/** Begins the text of an acceptor that refuses an offer (V2). A subprotocol follows. */
+export const OFFER_REFUSED = "expected the subprotocol '";
+
+/** Whether an acceptor of rxmux refuses an offer with this text. */
+export function refusesOffer(text: string): boolean {
+  return text.startsWith(`${OFFER_REFUSED}mux.v`);
+}
+
 /** The two ends of a socket do not speak the same subprotocol, so they do not use the same codec. */
 export class CodecMismatch extends CodecError {
   override readonly name = 'CodecMismatch';
@@ -94,10 +102,7 @@ export class CodecMismatch extends CodecError {
     readonly selected: string,
     options?: ErrorOptions,
   ) {
-    super(
-      `expected the subprotocol '${offered}', got ${selected === '' ? 'none' : `'${selected}'`}: both ends must use the same codec`,
-      options,
-    );
+    super(`${OFFER_REFUSED}${offered}', got ${selected === '' ? 'none' : `'${selected}'`}: both ends must use the same codec`, options);
   }
 }
 

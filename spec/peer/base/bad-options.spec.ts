@@ -220,6 +220,39 @@ describe('Address of `connect`', () => {
     },
   );
 
+  /** Addresses that no platform can dial, all with a secret. */
+  const SECRETS: readonly (readonly [url: string, got: string])[] = [
+    ['wss://ann:secret@example.org:99999/mux', 'wss://example.org:99999/mux'],
+    ['wss://ann:sec/ret@example.org', 'wss://example.org'],
+    ['wss://ann:sec?ret@example.org', 'wss://example.org'],
+    ['wss://ann:sec#ret@example.org', 'wss://example.org'],
+    ['wss://ann:sec@ret@exa mple.org', 'wss://exa mple.org'],
+    ['wss:\\\\ann:secret@exa mple.org', 'wss:\\\\exa mple.org'],
+    ['ftp://ann:secret@example.org', 'ftp://example.org'],
+    ['ann:secret@example.org', 'ann:example.org'],
+    ['wss://secret@', 'wss://'],
+    ['ws://exa mple.org/?token=secret', 'ws://exa mple.org/'],
+    [' wss://ann:secret@exa mple.org', ' wss://exa mple.org'],
+  ];
+
+  it.each(SECRETS)('`connect` quotes the address %p without its secrets', async (url, got) => {
+    const message = `url: expected a ws: or wss: address, got '${got}'`;
+    expect(() => connect(url)).toThrow(new TypeError(message));
+    const peer = connect(() => url);
+    await time.advance();
+    await expect(peer.opened).rejects.toMatchObject({ code: 'CONNECT', message });
+  });
+
+  it.each(['wss:ann:secret@example.org', 'wss:/ann:secret@example.org', 'wss:\\\\ann:secret@example.org', ' wss://ann:secret@example.org'])(
+    'A peer shows the address %p, which URLs may be spelled as, without its secrets',
+    (url) => {
+      const peer = connect(url, { lazy: true });
+      expect(String(peer)).toContain('example.org');
+      expect(String(peer)).not.toContain('secret');
+      void peer.close();
+    },
+  );
+
   it('`connect` passes any text as an address to a socket factory', () => {
     const socket = jest.fn<NonNullable<ConnectOptions['socket']>>(
       () => new MemorySocket(new MemoryLink({ protocol: 'mux.v1.json' }).ends.dialer, null),

@@ -12,7 +12,15 @@ const logs = collectLogs();
 const time = virtualPeerTime();
 
 const LOST = { code: 1006, reason: '', wasClean: false };
-const NOTHING: FailureFacts = { status: null, error: null, announced: null, offline: false, openMs: null, retryAfterMs: null };
+const NOTHING: FailureFacts = {
+  status: null,
+  error: null,
+  announced: null,
+  offline: false,
+  openMs: null,
+  heard: false,
+  retryAfterMs: null,
+};
 
 /** A backoff after `failures` failures, with or without a connection before them. */
 function after(failures: number, options: Reconnect = {}, connected = true): Backoff {
@@ -118,7 +126,6 @@ describe('Delay', () => {
 describe('Server that ends its sockets cleanly', () => {
   const ORDERLY = { ...NOTHING, announced: 0 };
   const REFUSED = { ...NOTHING, error: new ConnectError('connect ECONNREFUSED 127.0.0.1:8080') };
-  const UNAVAILABLE = { ...REFUSED, status: 503 };
 
   beforeEach(() => {
     // Makes each delay the longest possible.
@@ -134,7 +141,8 @@ describe('Server that ends its sockets cleanly', () => {
 
   it.each<[what: string, facts: FailureFacts]>([
     ['a refused connection', REFUSED],
-    ['a 503', UNAVAILABLE],
+    // Answers of proxies whose server is away. Cloudflare sends those from 521 on.
+    ...[502, 503, 504, 521, 522, 523].map((status): [string, FailureFacts] => [`HTTP ${status}`, { ...REFUSED, status }]),
   ])('The delay stops at 1 s for 30 s after the restart was announced, then doubles to 5 s: %s', async (_what, facts) => {
     const backoff = after(0);
     expect(backoff.goneAway(10_000)).toBe(1_000);
@@ -146,7 +154,8 @@ describe('Server that ends its sockets cleanly', () => {
   });
 
   it.each<[what: string, facts: FailureFacts]>([
-    ['another status', { ...REFUSED, status: 502 }],
+    ['HTTP 500', { ...REFUSED, status: 500 }],
+    ['HTTP 404', { ...REFUSED, status: 404 }],
     ['a refused hello', { ...NOTHING, error: new RemoteError('no', null) }],
     ['a lost socket', { ...NOTHING, openMs: 10 }],
   ])('The delay doubles after an event that is no restart: %s', (_what, facts) => {
@@ -159,12 +168,12 @@ describe('Server that ends its sockets cleanly', () => {
     expect(delays(after(0), Array(5).fill([1006, REFUSED]))).toEqual([500, 1_000, 2_000, 4_000, 5_000]);
   });
 
-  it('Failed dials spend no attempts during a restart, and do so after it', async () => {
+  it.each([null, 502, 503, 504])('Failed dials spend no attempts during a restart, and do so after it: status %p', async (status) => {
     const backoff = after(0, { maxAttempts: 3 });
     backoff.goneAway(10_000);
-    expect(attempts(backoff, REFUSED)).toBe(Infinity);
+    expect(attempts(backoff, { ...REFUSED, status })).toBe(Infinity);
     await time.advance(30_000);
-    expect(attempts(backoff, REFUSED)).toBe(1);
+    expect(attempts(backoff, { ...REFUSED, status })).toBe(1);
   });
 
   it.each<[what: string, code: number, facts: FailureFacts]>([
@@ -218,6 +227,41 @@ describe('Budget', () => {
   it('The budget is not spent without a network', () => {
     const backoff = after(0, { maxAttempts: 2 });
     expect([attempts(backoff, { offline: true }), backoff.failures]).toEqual([Infinity, 0]);
+  });
+});
+
+describe('Socket that the remote closes at once, without a message', () => {
+  const AT_ONCE = { ...NOTHING, openMs: 999 };
+
+  /** The number of sockets until the backoff stops, when each opens and then ends so. */
+  const sockets = (code: number, facts: FailureFacts, before: (backoff: Backoff) => void = () => undefined): number => {
+    const backoff = new Backoff({});
+    before(backoff);
+    for (let n = 1; n <= 100; n++) {
+      backoff.connected();
+      if (!backoff.failed({ ...LOST, code }, facts)) return n;
+    }
+    return Infinity;
+  };
+
+  it.each([1000, 1001, 1008, 1011, 1012, 1013, 4001])('Five such sockets stop a dialer that had no connection before: code %p', (code) => {
+    expect(sockets(code, AT_ONCE)).toBe(5);
+  });
+
+  it.each<[what: string, code: number, facts: FailureFacts]>([
+    ['brought a message', 1011, { ...AT_ONCE, heard: true }],
+    ['lasted for a second', 1011, { ...AT_ONCE, openMs: 1_000 }],
+    ['was lost without a close', 1006, AT_ONCE],
+  ])('A socket was a connection if it %s', (_what, code, facts) => {
+    expect(sockets(code, facts)).toBe(Infinity);
+  });
+
+  it('Such sockets do not stop a dialer that had a connection before', () => {
+    const before = (backoff: Backoff): void => {
+      backoff.connected();
+      backoff.failed(LOST, { ...NOTHING, openMs: 5_000, heard: true });
+    };
+    expect(sockets(1011, AT_ONCE, before)).toBe(Infinity);
   });
 });
 

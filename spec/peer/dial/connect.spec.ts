@@ -5,6 +5,7 @@ import type { ConnectOptions, Peer } from '../../../src/index.js';
 import { connectOver } from '../../../src/peer/connect.js';
 import { PeerCore } from '../../../src/peer/core.js';
 import { MemoryLink } from '../../../src/testing/memory-link.js';
+import type { SocketLike } from '../../../src/transport/transport.js';
 import { framesOf } from '../../support/peer/frames.js';
 import { collectLogs } from '../../support/peer/logs.js';
 import { Network } from '../../support/peer/network.js';
@@ -253,14 +254,21 @@ describe('`connect`', () => {
     expect([socket.readyState, time.isOver()]).toEqual([3, true]);
   });
 
-  it('A handshake refused with 400 fails with CodecMismatch', async () => {
-    const network = new Network();
-    network.answer = { status: 400 };
-    const peer = dialing(network, { reconnect: true });
-    await time.advance(1_000);
-    await expect(peer.opened).rejects.toMatchObject({ code: 'CODEC_MISMATCH', offered: 'mux.v1.json', selected: '' });
-    expect(network.dials).toHaveLength(1);
-  });
+  it.each<[what: string, answeredProtocol: string | null, error: object]>([
+    ['an acceptor that refuses the offer', '', { code: 'CODEC_MISMATCH', offered: 'mux.v1.json', selected: '' }],
+    ['anything else', null, { code: 'CONNECT', status: 400, message: `expected ${ADDRESS} to accept the handshake, got HTTP 400` }],
+  ])(
+    'A handshake refused with 400 fails with an error about %s, and the peer does not dial again',
+    async (_what, answeredProtocol, error) => {
+      const network = new Network();
+      network.answer = { status: 400 };
+      const socket = (url: string, protocol: string): SocketLike => Object.assign(network.socket(url, protocol), { answeredProtocol });
+      const peer = dialing(network, { reconnect: true, socket });
+      await time.advance(1_000);
+      await expect(peer.opened).rejects.toMatchObject(error);
+      expect(network.dials).toHaveLength(1);
+    },
+  );
 
   it.each<[string, ConnectOptions]>([
     ['connectTimeoutMs', { connectTimeoutMs: -1 }],

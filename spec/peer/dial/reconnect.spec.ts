@@ -139,6 +139,36 @@ describe('Reconnect helper', () => {
     void peer.close();
   });
 
+  /** Dials until the helper stops, at most `mostDials` times. The server closes each socket with 1011 after `first`. */
+  async function turnedAway(network: Network, mostDials: number, first: (network: Network) => void = () => undefined): Promise<Peer> {
+    const { peer, states } = reconnecting(network);
+    for (let dials = 1; dials <= mostDials; dials++) {
+      await time.advance(10);
+      if (states.at(-1)?.startsWith('open') !== true) continue;
+      first(network);
+      await time.advance();
+      network.last.link.cut({ code: 1011, reason: 'no backend', wasClean: true });
+    }
+    return peer;
+  }
+
+  it('The reconnect helper stops after 5 sockets that a proxy has accepted and closed with 1011 at once', async () => {
+    const network = echoing();
+    const peer = await turnedAway(network, 20);
+    const reason = { code: 1011, reason: 'no backend', wasClean: true, willRetry: false };
+    expect([network.dials.length, peer.status]).toEqual([5, { state: 'closed', reason, error: null }]);
+    expect(time.isOver()).toBe(true);
+  });
+
+  it('The reconnect helper goes on if a socket that was closed with 1011 at once has brought a message', async () => {
+    const network = echoing();
+    const peer = await turnedAway(network, 20, ({ last }) => {
+      last.link.inject('dialer', JSON.stringify({ type: 'ping', nonce: 'n' }));
+    });
+    expect([network.dials.length > 5, peer.status.state]).toEqual([true, 'waiting']);
+    void peer.close();
+  });
+
   it('The reconnect helper counts attempts from one again after a socket that lasted 10 s, and not before', async () => {
     const network = echoing();
     const { peer, states } = reconnecting(network, { reconnect: { minDelayMs: 0, maxDelayMs: 0 } });

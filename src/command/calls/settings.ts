@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
 import type { ParseArgsConfig } from 'node:util';
-import { dialable, isAddress } from '../address.js';
+import { dialable, isAddress, withoutPassword } from '../address.js';
 import { UsageError } from '../exit.js';
 import { headersOf, timeoutOf } from '../headers.js';
 
@@ -67,7 +67,7 @@ export function settingsOf(args: readonly string[], most: number, options: Parse
   const at = positionals.findIndex(isAddress);
   const url = positionals[at];
   const rest = positionals.filter((_, index) => index !== at);
-  if (url === undefined) throw new UsageError(`expected an address with ws: or wss:, got ${rest.join(' ') || 'none'}`);
+  if (url === undefined) throw new UsageError(`expected an address with ws: or wss:, got ${withoutPassword(rest.join(' ')) || 'none'}`);
   if (rest.length > most) throw new UsageError(`expected at most ${most} arguments beside the address, got ${rest.length}`);
   const { codec, timeout, header, json } = values as CommonValues;
   return { url: dialable(url), codec, headers: headersOf(header), timeoutMs: timeoutOf(timeout, 0), json, rest, own: values };

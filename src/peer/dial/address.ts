@@ -13,8 +13,12 @@ const DIALABLE = /^(?:wss?|https?|ws\+unix):/;
 export function checkUrl(url: unknown, hasFactory: boolean): void {
   if (typeof url === 'function') return;
   if (typeof url !== 'string' && !isUrl(url)) throw optionError('url', 'an address, or a function that returns one', url);
-  const address = String(url);
-  if (!hasFactory && !isDialable(address)) throw optionError('url', 'a ws: or wss: address', address);
+  if (!hasFactory) checkAddress(String(url));
+}
+
+/** @throws TypeError for an address that no platform accepts. It quotes no password */
+function checkAddress(address: string): void {
+  if (!isDialable(address)) throw optionError('url', 'a ws: or wss: address', shownAddress(withoutCredentials(address)));
 }
 
 /** Not `instanceof`: a URL of another realm is no instance of this realm's class. */
@@ -48,21 +52,32 @@ export class NoWebSocketError extends TypeError {
   }
 }
 
-/** The socket of the platform. */
+/**
+ * Returns the socket of the platform.
+ *
+ * @throws TypeError for an address that it would refuse: the platform's own error may quote a password
+ */
 export function platformSocket(address: string, protocol: string): SocketLike {
+  checkAddress(address);
   if (typeof WebSocket === 'function') return new WebSocket(address, protocol);
   throw new NoWebSocketError();
 }
 
 const LOOPBACK = /^[a-z+]+:\/\/(?:[^/?#@]*@)?(?:(?:[^/?#:@]+\.)?localhost|127(?:\.\d{1,3}){3}|\[::1\])(?:[:/?#]|$)/i;
 
-const CREDENTIALS = /^([a-z+]+:\/\/)[^/?#]*@/i;
+const CREDENTIALS = /^(\s*(?:[a-z][a-z\d+.-]*:[/\\\s]*|[/\\]{2,}))[^/\\?#]*@/i;
+const ALL_BEFORE_HOST = /^(\s*(?:[a-z][a-z\d+.-]*:)?[/\\\s]*).*@/is;
 
 const QUERY_OR_FRAGMENT = /[?#].*$/s;
 
 /** An address for errors and log lines. It omits credentials, query and fragment, which may hold tokens. */
 export function shownAddress(address: string): string {
   return address.replace(QUERY_OR_FRAGMENT, '').replace(CREDENTIALS, '$1');
+}
+
+/** Returns an address that cannot be parsed, without its credentials: a password may hold any character, so all up to the last `@` goes. */
+function withoutCredentials(address: string): string {
+  return address.replace(ALL_BEFORE_HOST, '$1');
 }
 
 /** Whether an address names this machine, and so needs no network. */

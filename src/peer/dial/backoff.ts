@@ -39,7 +39,8 @@ export interface Reconnect {
   /**
    * Failures in a row before the peer stops dialing. A dial that fails while a server restarts does not end it (D2). These end it at once (D3),
    * unless `shouldRetry` says otherwise: the close codes 1002, 1003, 4002 and 4003, HTTP 400, 401 and 403, a goaway with PROTOCOL_ERROR, a
-   * CodecMismatch, and a platform without a WebSocket. Default 5 until the first connection, then Infinity.
+   * CodecMismatch, and a platform without a WebSocket. A socket that the server closes within 1 s, before any message, is a failure and no
+   * connection. Default 5 until the first connection, then Infinity.
    */
   readonly maxAttempts?: number | undefined;
   /** How long a socket must last to count as stable, in ms. Default 10 000. */
@@ -76,7 +77,8 @@ const RESTART_SPREAD_MS = 1_000;
 const RESTART_MS = 30_000;
 /** A socket that ends in good order before this age has not lasted: its server may end every socket at once. In ms. */
 const BRIEF_MS = 1_000;
-const HTTP_UNAVAILABLE = 503;
+/** Answers while a server is away: 502 to 504 of servers and proxies, and 521 to 523 of Cloudflare. */
+const AWAY_STATUS: ReadonlySet<number> = new Set([502, 503, 504, 521, 522, 523]);
 /** The longest random extra time after a `Retry-After`, as a fraction of it. */
 const RETRY_AFTER_SPREAD = 0.5;
 const FATAL_CODES: ReadonlySet<number> = orFromBrowsers(CloseCode.PROTOCOL_ERROR, CloseCode.WRONG_MESSAGE_KIND);
@@ -94,6 +96,8 @@ export interface FailureFacts {
   readonly offline: boolean;
   /** How long the socket was open, in ms; `null` for a dial, or a hello, that failed. */
   readonly openMs: number | null;
+  /** Whether the socket has brought a message. */
+  readonly heard: boolean;
   /** `Retry-After` of a refused handshake, in ms, if the platform shows it. */
   readonly retryAfterMs: number | null;
 }
@@ -116,7 +120,8 @@ export class Backoff {
   #doublings = 0;
   /** When the server announced its restart; `null` once a socket has lasted. */
   #restartAt: number | null = null;
-  #connected = false;
+  /** Sockets that have opened, except those that the remote closed at once. */
+  #connections = 0;
 
   /** @throws TypeError naming the option */
   constructor(options: Reconnect) {
@@ -142,7 +147,7 @@ export class Backoff {
 
   /** Called when a socket has opened and its hello was answered. */
   connected(): void {
-    this.#connected = true;
+    this.#connections++;
   }
 
   /** Called when a socket has become stable. */
@@ -155,7 +160,8 @@ export class Backoff {
   failed(reason: SocketClose, facts: FailureFacts): boolean {
     const isExcused = this.#isRestarting(facts);
     if (!facts.offline) this.#count(reason.code, facts, isExcused);
-    const budget = this.#maxAttempts ?? (this.#connected ? Infinity : ATTEMPTS_BEFORE_SUCCESS);
+    if (wasTurnedAway(reason.code, facts)) this.#connections--;
+    const budget = this.#maxAttempts ?? (this.#connections > 0 ? Infinity : ATTEMPTS_BEFORE_SUCCESS);
     const fatal =
       facts.announced === ResetCode.PROTOCOL_ERROR ||
       FATAL_CODES.has(reason.code) ||
@@ -225,10 +231,10 @@ export class Backoff {
     }
   }
 
-  /** Whether a dial failed as dials of a restarting server do: without an HTTP status, or with 503. */
+  /** Whether a dial failed as dials of a restarting server do: without an HTTP status, or with one of {@link AWAY_STATUS}. */
   #isRestarting({ status, error, openMs }: FailureFacts): boolean {
     if (this.#restartAt === null || STEADY_CLOCK.now() - this.#restartAt >= RESTART_MS) return false;
-    return openMs === null && error?.code === 'CONNECT' && (status === null || status === HTTP_UNAVAILABLE);
+    return openMs === null && error?.code === 'CONNECT' && (status === null || AWAY_STATUS.has(status));
   }
 
   #judged(failure: DialFailure): boolean {
@@ -252,4 +258,9 @@ function isOrderly(code: number, announced: ResetCode | null): boolean {
 
 function hasLasted(openMs: number | null): boolean {
   return openMs !== null && openMs >= BRIEF_MS;
+}
+
+/** Whether the remote has closed a socket right after its opening, without a message: a proxy may refuse a dialer so. */
+function wasTurnedAway(code: number, { openMs, heard }: FailureFacts): boolean {
+  return openMs !== null && openMs < BRIEF_MS && !heard && code !== CloseCode.ABNORMAL;
 }

@@ -57,6 +57,8 @@ export interface ConnectFacts {
   readonly status?: number | null;
   /** Whether the platform hides why the dial failed. */
   readonly opaque?: boolean;
+  /** See {@link Transport.hint}. */
+  readonly hint?: string | undefined;
   /** The error that the platform reported. */
   readonly cause?: unknown;
 }
@@ -64,17 +66,17 @@ export interface ConnectFacts {
 /** Returns the error of a failed dial, as precise as the platform allows. */
 export function connectError(
   close: SocketClose,
-  { address = null, status = null, opaque = false, cause }: ConnectFacts = {},
+  { address = null, status = null, opaque = false, hint = '', cause }: ConnectFacts = {},
 ): ConnectError {
   const reason = { ...close, willRetry: false };
   // Without an address, only a server has a status: its own.
   const where = address === null ? 'this server' : shownAddress(address);
   if (status !== null) {
-    const suspect = status === HTTP_UPGRADE_REQUIRED ? NO_UPGRADE : '';
+    const suspect = status === HTTP_UPGRADE_REQUIRED ? NO_UPGRADE : hint;
     return new ConnectError(`expected ${where} to accept the handshake, got HTTP ${status}${suspect}`, { status, reason });
   }
   const said = close.reason && ` ${close.reason}`;
-  const suspects = opaque && !said ? SUSPECTS : '';
+  const suspects = opaque && !said ? SUSPECTS : hint;
   return new ConnectError(`the connection${address === null ? '' : ` to ${where}`} could not be opened (${close.code}${said})${suspects}`, {
     reason,
     ...(cause === undefined ? {} : { cause }),
@@ -90,8 +92,6 @@ export interface FailedDial {
   readonly retryAfterMs: number | null;
   readonly error: AnyMuxError;
 }
-
-const HTTP_BAD_REQUEST = 400;
 
 /** A step of a dial has taken too long. */
 export class NotInTime extends Error {
@@ -115,15 +115,15 @@ export function failedWith(error: unknown): FailedDial {
 
 /** Returns the failure of a socket that has opened or has failed to open, or `null` if the socket is usable. */
 export function failureOf(transport: Transport, protocol: string, address: string): FailedDial | null {
-  const { closed, refusedStatus, opaque, failure, retryAfterMs = null } = transport;
+  const { closed, refusedStatus, opaque, hint, failure, retryAfterMs = null } = transport;
   const selected = closed === null ? transport.protocol : (transport.answeredProtocol ?? null);
   if (closed === null && selected === protocol) return null;
-  if (refusedStatus !== HTTP_BAD_REQUEST && closed !== null && (selected === null || selected === protocol))
+  if (closed !== null && (selected === null || selected === protocol))
     return {
       close: closed,
       status: refusedStatus,
       retryAfterMs,
-      error: connectError(closed, { address, status: refusedStatus, opaque, cause: failure }),
+      error: connectError(closed, { address, status: refusedStatus, opaque, hint, cause: failure }),
     };
   const error = new CodecMismatch(protocol, selected ?? '');
   return { close: { code: CloseCode.POLICY, reason: error.message, wasClean: false }, status: refusedStatus, retryAfterMs, error };

@@ -234,7 +234,8 @@ export class Dialer implements SocketSource, DialHost {
     if (this.#phase === 'idle' || this.#phase === 'dialing' || this.#phase === 'waiting') return this.#lostReplaced(close);
     this.#dial?.close();
     const error = this.#phase === 'greeting' ? (this.#dial?.errorAfter(close) ?? null) : null;
-    return this.#decide(close, { status: null, retryAfterMs: null, announced: session.goawayCode, error });
+    const heard = session.flood.receivedBytes > 0;
+    return this.#decide(close, { status: null, retryAfterMs: null, announced: session.goawayCode, error, heard });
   }
 
   stop(): void {
@@ -264,7 +265,7 @@ export class Dialer implements SocketSource, DialHost {
   }
 
   failed({ close, ...facts }: FailedDial): void {
-    this.core.ended(this.#decide(close, { ...facts, announced: null }));
+    this.core.ended(this.#decide(close, { ...facts, announced: null, heard: false }));
   }
 
   /** How long the newest session has accepted streams. */

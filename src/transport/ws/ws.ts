@@ -1,13 +1,16 @@
 import type { Buffer } from 'node:buffer';
 import type { Agent, ClientRequest, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import { Socket } from 'node:net';
+import { finished } from 'node:stream';
 import type { Duplex } from 'node:stream';
 import type { ConnectionOptions } from 'node:tls';
+import { asyncScheduler } from 'rxjs';
 import { WebSocket, WebSocketServer } from 'ws';
 import type { RawData } from 'ws';
-import { isError } from '../../util/check.js';
+import { isError, quoted } from '../../util/check.js';
 import type { Message } from '../../wire/codec.js';
 import { CloseCode } from '../../wire/codes.js';
+import { refusesOffer } from '../../wire/errors.js';
 import { SplitMessage, sharedSlicer, splitEncoder } from '../../wire/shared.js';
 import type { SocketClose, SocketEvent, SocketLike, Transport } from '../transport.js';
 import { W3cTransport } from '../w3c.js';
@@ -33,6 +36,7 @@ export class WsTransport extends W3cTransport<WebSocket> {
   /** `null` unless the TCP or TLS stream below the socket is known. */
   #batch: WriteBatch | null = null;
   #refusedStatus: number | null = null;
+  #hint = '';
   #retryAfterMs: number | null = null;
   #answeredProtocol: string | null = null;
   #waiting: { readonly bytes: number; readonly task: () => void } | null = null;
@@ -59,11 +63,15 @@ export class WsTransport extends W3cTransport<WebSocket> {
     return this.#refusedStatus;
   }
 
+  get hint(): string {
+    return this.#hint;
+  }
+
   get retryAfterMs(): number | null {
     return this.#retryAfterMs;
   }
 
-  get answeredProtocol(): string | null {
+  override get answeredProtocol(): string | null {
     return this.#answeredProtocol;
   }
 
@@ -132,13 +140,25 @@ export class WsTransport extends W3cTransport<WebSocket> {
 
   // A method of its own: callbacks of the constructor would stay with the transport.
   #hearHandshake(ws: WebSocket, maxPayload: number | null): void {
-    const refused = (request: ClientRequest, response: IncomingMessage): void => {
-      this.#refusedStatus = response.statusCode ?? null;
+    const refused = (_request: ClientRequest, response: IncomingMessage): void => {
+      const status = response.statusCode ?? 0;
+      this.#refusedStatus = status;
       this.#retryAfterMs = retryAfterOf(response);
-      response.resume();
-      request.destroy(new Error(`the handshake was answered with HTTP ${String(response.statusCode)}`));
+      const end = (line = ''): void => {
+        if (refusesOffer(line)) this.#answeredProtocol = '';
+        else if (status === HTTP_BAD_REQUEST) this.#hint = `${line && `: ${quoted(line)}`}${tlsHint(ws)}`;
+        const error = new Error(`the handshake was answered with HTTP ${status}`);
+        super.failed({ type: 'error', error });
+        this.terminate(error.message);
+      };
+      if (status === HTTP_BAD_REQUEST) readLine(response, end);
+      else end();
+    };
+    const failed = ({ code = '' }: Error & { readonly code?: string }): void => {
+      if (NO_ANSWER.test(code)) this.#hint = tlsHint(ws);
     };
     ws.once('unexpected-response', refused);
+    ws.once('error', failed);
     ws.once('upgrade', (response) => {
       this.#batch = this.#newBatch(response.socket, true);
       ws.once('open', () => {
@@ -146,6 +166,7 @@ export class WsTransport extends W3cTransport<WebSocket> {
       });
       this.#answeredProtocol = response.headers['sec-websocket-protocol'] ?? '';
       ws.off('unexpected-response', refused);
+      ws.off('error', failed);
     });
   }
 
@@ -168,6 +189,40 @@ export class WsTransport extends W3cTransport<WebSocket> {
     this.#waiting = null;
     this.turn(waiting.task);
   };
+}
+
+/** The status of a refused offer (V2), and of much else: a header that is too long, or a request that should have been TLS. */
+const HTTP_BAD_REQUEST = 400;
+/** Codes of a handshake that was not answered in HTTP: with an alert of TLS, or not at all. */
+const NO_ANSWER = /^(HPE_\w+|ECONNRESET)$/;
+/** The most text of an answer that is read, in UTF-16 units, and the longest time for it, in ms. */
+const MOST_ANSWER = 2_048;
+const ANSWER_MS = 1_000;
+
+/** Reads an answer up to the end of its first line of text, without HTML tags. Calls `read` once. */
+function readLine(response: IncomingMessage, read: (line: string) => void): void {
+  let text = '';
+  const done = (): void => {
+    if (late.closed) return;
+    late.unsubscribe();
+    read(linesOf(text)[0] ?? '');
+  };
+  const late = asyncScheduler.schedule(done, ANSWER_MS);
+  response.setEncoding('utf8').on('data', (chunk: string) => {
+    text = (text + chunk).slice(0, MOST_ANSWER);
+    if (text.length === MOST_ANSWER || linesOf(text.slice(0, text.lastIndexOf('\n') + 1)).length > 0) done();
+  });
+  finished(response, done);
+}
+
+function linesOf(page: string): readonly string[] {
+  const lines = page.replace(/<[^<>]*>/g, '').split('\n');
+  return lines.map((line) => line.trim()).filter((line) => line !== '');
+}
+
+/** The question for a dial without TLS whose answer was no answer to a handshake. */
+function tlsHint({ url }: WebSocket): string {
+  return url.startsWith('ws:') ? '; does this port speak TLS?' : '';
 }
 
 /** Options of a dial over `ws`. */
