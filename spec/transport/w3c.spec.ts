@@ -96,6 +96,14 @@ describe('W3cTransport', () => {
         { ...LOST, reason: 'reset by peer' },
       ],
       [
+        'an error that has a class only, as Node has it from version 24 on, and then a close',
+        (s) => {
+          s.emit('error', { message: '', error: new TypeError() }, 'CLOSED');
+          s.emit('close', { code: 1006, reason: '', wasClean: false });
+        },
+        LOST,
+      ],
+      [
         'an error while open and then a close with a reason',
         (s) => {
           s.emit('error', { message: 'bad frame' });
