@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { filter, firstValueFrom, Subject } from 'rxjs';
 import { connect } from '../../src/node.js';
 import type { Peer } from '../../src/index.js';
+import { createPair } from '../../src/testing.js';
 import { presence, room, topic, usersOf } from '../../src/topics.js';
 import type { TopicItem } from '../../src/topics.js';
 import { BrokerProcess } from './broker-process.js';
@@ -11,6 +12,9 @@ import type { Connected, Kind } from './kinds.js';
 import type { Call } from './server-program.js';
 import { servers } from './servers.js';
 import type { Server } from './servers.js';
+
+/** Their names take more than 1 MiB, the longest message of NATS. */
+const CROWD = 6_000;
 
 const endings: (() => unknown)[] = [];
 
@@ -62,6 +66,31 @@ describe.each(KINDS)('rooms over $name', (kind) => {
     await second.end('SIGTERM');
     await become('');
     expect(seen.at(-1)).toEqual([]);
+  });
+
+  it('A crowd whose names take more than one message of the broker is one list at another server', async () => {
+    const broker = await BrokerProcess.start(kind.product);
+    endings.push(() => broker.stop());
+    await kind.prepare(broker.port);
+    const [far, near] = [await kind.connect(broker.port), await kind.connect(broker.port)];
+    endings.push(() => Promise.all([far.close(), near.close()]));
+    const { acceptor } = createPair();
+    const crowded = presence(far.bus);
+    const joined = Array.from({ length: CROWD }, (_, nth) => crowded.join('lobby', `${nth}`.padStart(200, 'x'), acceptor));
+    endings.push(() => {
+      joined.forEach((member) => {
+        member.unsubscribe();
+      });
+    });
+    // The broker passes on all that was sent before.
+    await far.bus.send('elsewhere', null);
+    const sizes: number[] = [];
+    await firstValueFrom(
+      presence(near.bus)
+        .members$('lobby')
+        .pipe(filter(({ size }) => sizes.push(size) > 0 && size === CROWD)),
+    );
+    expect(sizes).toEqual([0, CROWD]);
   });
 
   it('A payload for a user reaches his connections at both servers, and no other one', async () => {

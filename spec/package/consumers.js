@@ -64,6 +64,24 @@ function checkOldestPeers(directory) {
   const oldest = Object.entries(peerDependencies).map(([name, range]) => `${name}@${range.replace(/^\D+/, '')}`);
   install(directory, tarball, ...oldest);
   checkProgram(directory, `it runs with ${oldest.join(' and ')}`);
+  checkIndexKeys(directory);
+}
+
+/** Objects of one high index hold as little memory as objects of one name. Decoders before 3.1.0 passed over the converter of keys. */
+function checkIndexKeys(directory) {
+  const program = `const { MsgpackCodec } = require('rxmux/msgpack');
+    const codec = new MsgpackCodec();
+    const heldBy = (key) => {
+      gc();
+      const before = process.memoryUsage().heapUsed;
+      const values = Array.from({ length: 1_000 }, () => codec.decodePayload(codec.encodePayload({ [key]: 1 })));
+      gc();
+      return (process.memoryUsage().heapUsed - before) / values.length;
+    };
+    heldBy('warm');
+    console.log(heldBy('1023') < 10 * heldBy('name'));`;
+  const printed = run(directory, process.execPath, '--expose-gc', '--input-type=commonjs', '--eval', program);
+  check('an index key reserves no memory with the oldest @msgpack/msgpack', printed === 'true\n');
 }
 
 /** The oldest React of the range renders on a server, where no stream opens. */

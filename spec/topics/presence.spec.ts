@@ -1,18 +1,22 @@
 import { describe, expect, it } from '@jest/globals';
-import { filter, map, Subscription } from 'rxjs';
+import { filter, map, NEVER, Subject, Subscription, take } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { RunHelpers } from 'rxjs/testing';
 import { dialed } from '../../marbles/support/dialing.js';
 import { marbles } from '../../marbles/support/virtual.js';
 import type { Peer } from '../../src/index.js';
-import { memoryBus, presence } from '../../src/topics.js';
-import type { Bus, Presence } from '../../src/topics.js';
+import { BrokerError, memoryBus, presence } from '../../src/topics.js';
+import type { Bus, BrokerErrorCode, Presence } from '../../src/topics.js';
+import { createPair } from '../../src/testing.js';
+import { collectLogs } from '../support/peer/logs.js';
+
+const logs = collectLogs();
 
 interface Server extends Presence {
   /** Hears and sends nothing from now on, as a killed process. */
   crash(): void;
-  /** Loses the next message that it sends. */
-  lose(): void;
+  /** Loses the next messages that it sends. */
+  lose(count?: number): void;
 }
 
 /** A server of presence with a lease of 12 ms: a tick lasts 2 ms. Its members leave after 20 ms, so that virtual time ends. */
@@ -24,12 +28,12 @@ function serverOn(bus: Bus, { cold }: RunHelpers): Server {
     },
   });
   let isAlive = true;
-  let isLosing = false;
+  let losing = 0;
   const own: Bus = {
     on: <T>(channel: string) => bus.on<T>(channel).pipe(filter(() => isAlive)),
     send: (channel, value) => {
-      const isLost = !isAlive || isLosing;
-      isLosing = false;
+      const isLost = !isAlive || losing > 0;
+      losing--;
       return isLost ? Promise.resolve() : bus.send(channel, value);
     },
   };
@@ -44,8 +48,8 @@ function serverOn(bus: Bus, { cold }: RunHelpers): Server {
     crash: () => {
       isAlive = false;
     },
-    lose: () => {
-      isLosing = true;
+    lose: (count = 1) => {
+      losing = count;
     },
   };
 }
@@ -58,6 +62,38 @@ function newPeer(): { peer: Peer; closeLine(): void } {
   const { server, dial, accepted } = dialed(() => undefined);
   dial();
   return { peer: accepted(), closeLine: () => server.link?.cut() };
+}
+
+/** The names of `count` members. */
+const crowd = (prefix: string, count: number): string[] => Array.from({ length: count }, (_, nth) => `${prefix}${nth}`);
+
+/** Collects the lists that `count` observers of a room receive for 30 ms. */
+function observe({ cold }: RunHelpers, present: Presence, room: string, count: number): ReadonlySet<string>[] {
+  const seen: ReadonlySet<string>[] = [];
+  const observing = new Subscription();
+  for (let left = count; left > 0; left--) observing.add(present.members$(room).subscribe((list) => seen.push(list)));
+  cold('30ms |').subscribe({
+    complete: () => {
+      observing.unsubscribe();
+    },
+  });
+  return seen;
+}
+
+/** A report of a server, as far as these tests count it. */
+interface Sent {
+  readonly all?: readonly unknown[];
+  readonly ask?: string;
+}
+
+/** Records what is sent. */
+function recorded(bus: Bus): { readonly bus: Bus; readonly sent: Sent[] } {
+  const sent: Sent[] = [];
+  const send = (channel: string, value: unknown): Promise<void> => {
+    sent.push(value as Sent);
+    return bus.send(channel, value);
+  };
+  return { bus: { ...bus, send }, sent };
 }
 
 const NAMES = { o: '', a: 'a', b: 'b', x: 'ab' };
@@ -135,6 +171,191 @@ describe('presence', () => {
       expectObservable(texts(two.members$('lobby')), '^--------!').toBe('a---x----', NAMES);
     }),
   );
+
+  it(
+    'A crowd that joins at once, is reported at once, or crashes at once is one list for all observers',
+    marbles((helpers) => {
+      const { cold, flush } = helpers;
+      const bus = memoryBus();
+      const [far, near] = [serverOn(bus, helpers), serverOn(bus, helpers)];
+      const { acceptor } = createPair();
+      const seen = observe(helpers, near, 'lobby', 10);
+      cold('-|').subscribe({ complete: () => crowd('a', 500).forEach((member) => far.join('lobby', member, acceptor)) });
+      cold('---|').subscribe({
+        complete: () => {
+          far.lose(500);
+          crowd('b', 500).forEach((member) => far.join('lobby', member, acceptor));
+        },
+      });
+      cold('------|').subscribe({
+        complete: () => {
+          far.crash();
+        },
+      });
+      flush();
+      expect(seen.map((list) => list.size)).toEqual([0, 500, 1000, 0].flatMap((size) => Array<number>(10).fill(size)));
+      // Each list was made once, beside the first ones.
+      expect(new Set(seen).size).toBe(4);
+    }),
+  );
+
+  it(
+    'A member that leaves and comes back in one turn is no list, and a change of one room is none of another',
+    marbles((helpers) => {
+      const { cold, expectObservable } = helpers;
+      const bus = memoryBus();
+      const [one, two] = [serverOn(bus, helpers), serverOn(bus, helpers)];
+      const { acceptor } = createPair();
+      const joined = one.join('lobby', 'a', acceptor);
+      cold('--|').subscribe({
+        complete: () => {
+          joined.unsubscribe();
+          one.join('lobby', 'a', acceptor);
+          one.join('garden', 'b', acceptor);
+        },
+      });
+      expectObservable(two.members$('lobby').pipe(map((list) => [...list].join())), '^--------!').toBe('a');
+      expectObservable(two.members$('garden').pipe(map((list) => [...list].join())), '^--------!').toBe('o-b', NAMES);
+    }),
+  );
+
+  it(
+    'An observer within a turn has the members of the moment, and the others have them after the turn',
+    marbles((helpers) => {
+      const { cold, flush } = helpers;
+      const present = serverOn(memoryBus(), helpers);
+      const { acceptor } = createPair();
+      const early = observe(helpers, present, 'lobby', 1);
+      const late: string[] = [];
+      const comeLate = (): void => {
+        texts(present.members$('lobby'))
+          .pipe(take(2))
+          .subscribe((members) => late.push(members));
+      };
+      cold('--|').subscribe({
+        complete: () => {
+          present.join('lobby', 'a', acceptor);
+          comeLate();
+          present.join('lobby', 'b', acceptor);
+        },
+      });
+      flush();
+      expect(early.map((list) => [...list].join(''))).toEqual(['', 'ab', '']);
+      expect(late).toEqual(['a', 'ab']);
+    }),
+  );
+
+  it(
+    'An observer stays informed whose first list made another observer come and go',
+    marbles((helpers) => {
+      const { cold, flush } = helpers;
+      const present = serverOn(memoryBus(), helpers);
+      const { acceptor } = createPair();
+      const seen: string[] = [];
+      const comeAndGo = (): void => {
+        present.members$('lobby').subscribe().unsubscribe();
+      };
+      const observing = texts(present.members$('lobby')).subscribe((members) => {
+        if (seen.push(members) === 1) comeAndGo();
+      });
+      cold('--|').subscribe({ complete: () => present.join('lobby', 'a', acceptor) });
+      cold('----|').subscribe({
+        complete: () => {
+          observing.unsubscribe();
+        },
+      });
+      flush();
+      expect(seen).toEqual(['', 'a']);
+    }),
+  );
+
+  it(
+    'Servers that ask at the same time share the reports',
+    marbles((helpers) => {
+      const { cold, flush } = helpers;
+      const { bus, sent } = recorded(memoryBus());
+      const one = serverOn(bus, helpers);
+      const { acceptor } = createPair();
+      const others = Array.from({ length: 20 }, () => serverOn(bus, helpers));
+      one.join('lobby', 'a', acceptor);
+      const lists = others.flatMap((other) => observe(helpers, other, 'lobby', 1));
+      cold('--|').subscribe({
+        complete: () => {
+          sent.length = 0;
+          one.lose();
+          crowd('b', 10).forEach((member) => one.join('lobby', member, acceptor));
+        },
+      });
+      flush();
+      expect(lists).toHaveLength(20);
+      // Each server has missed one change, and has heard of nine more. It asks once.
+      const reports = sent.filter(({ all = [] }) => all.length > 0);
+      const questions = sent.filter(({ ask }) => ask !== undefined);
+      expect([reports.length, questions.length]).toEqual([2, 20]);
+    }),
+  );
+
+  it(
+    'A report that is too big for one message of the broker comes in parts, and again if one is lost',
+    marbles((helpers) => {
+      const { cold, expectObservable } = helpers;
+      const { bus, sent } = recorded(memoryBus());
+      const [one, two] = [serverOn(bus, helpers), serverOn(bus, helpers)];
+      const { acceptor } = createPair();
+      crowd('😀'.repeat(100), 1_000).forEach((member) => one.join('lobby', member, acceptor));
+      sent.length = 0;
+      // Not the first message: that is the question of the other server.
+      cold('-|').subscribe({
+        complete: () => {
+          one.lose(2);
+        },
+      });
+      expectObservable(two.members$('lobby').pipe(map(({ size }) => (size === 1_000 ? 'x' : String(size)))), '--^-------!').toBe('--0-x');
+      helpers.flush();
+      const sizes = sent.map((value) => Buffer.byteLength(JSON.stringify(value)));
+      expect(sizes.length).toBeGreaterThan(6);
+      expect(Math.max(...sizes)).toBeLessThan(70_000);
+    }),
+  );
+
+  it.each<[BrokerErrorCode, number]>([
+    ['BROKER_AWAY', 0],
+    ['BROKER_CLOSED', 0],
+    ['BROKER_FAILED', 1],
+    ['BROKER_FORBIDDEN', 1],
+  ])('Reports that fail with %s are %i warnings', async (code, warnings) => {
+    const error = new BrokerError(code, 'the channel does not take it');
+    const { acceptor } = createPair();
+    const present = presence({ on: () => NEVER, send: () => Promise.reject(error) });
+    const joined = crowd('a', 3).map((member) => present.join('lobby', member, acceptor));
+    await Promise.allSettled([Promise.reject(error)]);
+    joined.forEach((member) => {
+      member.unsubscribe();
+    });
+    await Promise.allSettled([Promise.reject(error)]);
+    expect(logs.warnings).toEqual(Array(warnings).fill(expect.stringContaining('other servers do not see all members of this one')));
+  });
+
+  it('A lost bus is one line for all members', () => {
+    const { acceptor } = createPair();
+    const lost = new Subject<never>();
+    const sent: unknown[] = [];
+    const present = presence({
+      on: () => lost,
+      send: (_, report) => {
+        sent.push(report);
+        return Promise.resolve();
+      },
+    });
+    const joined = crowd('a', 3).map((member) => present.join('lobby', member, acceptor));
+    sent.length = 0;
+    lost.error(new Error('forbidden'));
+    joined.forEach((member) => {
+      member.unsubscribe();
+    });
+    expect(logs.errors).toEqual(['rxmux: presence has lost its bus']);
+    expect(sent).toEqual([]);
+  });
 
   it('`presence` refuses a lease that is none', () => {
     expect(() => presence(memoryBus(), { leaseMs: 0 })).toThrow('leaseMs: expected a number of at least 6, got 0');

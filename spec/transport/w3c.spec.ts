@@ -96,6 +96,14 @@ describe('W3cTransport', () => {
         { ...LOST, reason: 'reset by peer' },
       ],
       [
+        'an error that has a class only, as Node has it from version 24 on, and then a close',
+        (s) => {
+          s.emit('error', { message: '', error: new TypeError() }, 'CLOSED');
+          s.emit('close', { code: 1006, reason: '', wasClean: false });
+        },
+        LOST,
+      ],
+      [
         'an error while open and then a close with a reason',
         (s) => {
           s.emit('error', { message: 'bad frame' });
@@ -146,7 +154,29 @@ describe('W3cTransport', () => {
       expect(transport.closed).toEqual({ code: 1000, reason: '', wasClean: true });
       expect(seen.completed).toBe(1);
       expect(socket.listening).toEqual({ error: 1 });
-      expect(socket.closes).toEqual([]);
+      // Once, at the close event: it may dial again by itself.
+      expect(socket.closes).toEqual([[undefined, undefined]]);
+    });
+
+    it.each<readonly [what: string, play: (socket: FakeSocket) => void]>([
+      ['a close', (s) => s.emit('close', { code: 1006 }, 'CLOSED')],
+      ['an error without a close', (s) => s.emit('error', { message: 'refused' })],
+    ])('W3cTransport closes a socket after %s, so that it does not dial again by itself', async (_what, play) => {
+      const socket = new FakeSocket('CONNECTING');
+      new W3cTransport(socket);
+      play(socket);
+      await turn();
+      expect(socket.closes).toEqual([[undefined, undefined]]);
+    });
+
+    it('W3cTransport survives a socket that throws when it is closed again', () => {
+      const close = (): never => {
+        throw new Error('closed already');
+      };
+      const socket = Object.assign(new FakeSocket(), { close });
+      const transport = new W3cTransport(socket);
+      socket.emit('close', { code: 1000, reason: 'bye', wasClean: true }, 'CLOSED');
+      expect(transport.closed).toEqual({ code: 1000, reason: 'bye', wasClean: true });
     });
   });
 

@@ -1,15 +1,17 @@
-import { distinctUntilChanged, filter, interval, map, merge, Observable, share, startWith, Subject, Subscription, take } from 'rxjs';
+import { asyncScheduler, interval, merge, noop, Observable, share, Subject, Subscription, take, throttleTime } from 'rxjs';
 import type { Subscriber } from 'rxjs';
 import { log } from '../logger.js';
 import type { Peer } from '../peer/peer.js';
 import { checkPeer } from '../peer/peers.js';
 import { checkNumber } from '../util/check.js';
-import { checkOptions } from '../util/check.js';
+import { checkOptions, errorText } from '../util/check.js';
 import { checkBus, checkName } from './bus.js';
 import type { Bus } from './bus.js';
 import { newEpoch } from './epoch.js';
-import { isReport } from './presence-report.js';
-import type { Report } from './presence-report.js';
+import { BrokerError } from './broker-error.js';
+import { isReport, partsOf } from './presence-report.js';
+import type { Part, Report } from './presence-report.js';
+import { RoomLists } from './room-lists.js';
 import { Roster } from './roster.js';
 import type { Membership } from './roster.js';
 import { closed } from './users.js';
@@ -26,7 +28,10 @@ export interface PresenceOptions {
 export interface Presence {
   /** Keeps a member in a room until its peer closes, or the result is unsubscribed. The same member counts once, on any servers. */
   join(room: string, member: string, peer: Peer): Subscription;
-  /** Emits the members of a room, and again after each change. A new server knows of the others once they have answered. */
+  /**
+   * Emits the members of a room, and again after each turn of the event loop that has changed them. All observers share a list. A new
+   * server knows of the others once they have answered.
+   */
   members$(room: string): Observable<ReadonlySet<string>>;
 }
 
@@ -57,11 +62,18 @@ export function presence(bus: Bus, options: PresenceOptions = {}): Presence {
 /** A lease has so many ticks. A server renews it at every second one, so two renewals may be lost. */
 const LEASE_TICKS = 6;
 
+/** A server sends all its members at most once in this part of a lease, however many others ask. */
+const REPORTS_A_LEASE = 60;
+
 /** Another server, as this server knows it. */
 interface OtherServer {
   version: number;
   memberships: Map<string, Membership>;
   ticksLeft: number;
+  /** The parts of the report that is arriving. */
+  readonly arrived: { version: number; parts: (readonly Membership[])[] };
+  /** Whether it was asked for all its members, and has not answered yet. */
+  isAsked: boolean;
 }
 
 class BusPresence implements Presence {
@@ -71,8 +83,14 @@ class BusPresence implements Presence {
   /** The members on all servers. */
   readonly #all = new Roster();
   readonly #others = new Map<string, OtherServer>();
-  readonly #changed$ = new Subject<string>();
+  readonly #lists = new RoomLists((room) => this.#all.membersOf(room));
   #version = 0;
+  /** Emits when another server asks for all members of this one. */
+  readonly #asked$ = new Subject<void>();
+  /** Whether the bus has ended the channel. Nothing is sent then. */
+  #isLost = false;
+  /** The error text of the last warning. */
+  #warned = '';
   #ticks = 0;
   /** Runs while this server has members or observers. */
   readonly #running$: Observable<never>;
@@ -88,7 +106,7 @@ class BusPresence implements Presence {
   join(room: string, member: string, peer: Peer): Subscription {
     const membership: Membership = [checkName('join', 'a room', room), checkName('join', 'a member', member)];
     checkPeer('join', peer, 'status$');
-    const running = this.#running$.subscribe({ error: (error: unknown) => log('error', 'presence has lost its bus', error) });
+    const running = this.#running$.subscribe({ error: noop });
     this.#enter(membership);
     // The last membership to end stops the reports, so this one leaves before it stops `running`.
     const joined = new Subscription(() => {
@@ -107,22 +125,21 @@ class BusPresence implements Presence {
 
   members$(room: string): Observable<ReadonlySet<string>> {
     checkName('members$', 'a room', room);
-    const changes$ = this.#changed$.pipe(
-      filter((changed) => changed === room),
-      startWith(room),
-      map(() => this.#all.membersOf(room)),
-      distinctUntilChanged(isEqual),
-    );
-    return merge(this.#running$, changes$);
+    return merge(this.#running$, this.#lists.of(room));
   }
 
   #run(subscriber: Subscriber<never>, leaseMs: number): () => void {
+    this.#isLost = false;
+    this.#warned = '';
     const running = this.bus.on(this.channel).subscribe({
       next: (report) => {
         if (isReport(report)) this.#receive(report);
         else log('warn', `a value of the channel '${this.channel}' is no report of presence, and is dropped`);
       },
       error: (error: unknown) => {
+        this.#isLost = true;
+        // Once for all members. Observers receive the error themselves.
+        if (this.#own.memberships.length > 0) log('error', 'presence has lost its bus', error);
         subscriber.error(error);
       },
     });
@@ -131,63 +148,89 @@ class BusPresence implements Presence {
         this.#tick();
       }),
     );
-    this.#send({ ask: '*' });
+    running.add(
+      this.#asked$.pipe(throttleTime(leaseMs / REPORTS_A_LEASE, asyncScheduler, { leading: true, trailing: true })).subscribe(() => {
+        this.#report();
+      }),
+    );
+    void this.#send({ ask: '*' });
+    // Each server would ask for it at the first change.
+    this.#report();
     return () => {
       running.unsubscribe();
-      this.#stop();
+      void this.#send({ bye: true });
+      for (const [from, other] of [...this.#others]) this.#drop(from, other);
     };
   }
 
   #enter(membership: Membership): void {
     if (!this.#own.add(membership)) return;
     this.#version++;
-    this.#send({ joined: membership });
+    void this.#send({ joined: membership });
     this.#add(membership);
   }
 
   #leave(membership: Membership): void {
     if (!this.#own.remove(membership)) return;
     this.#version++;
-    this.#send({ left: membership });
+    void this.#send({ left: membership });
     this.#remove(membership);
   }
 
   #add(membership: Membership): void {
-    if (this.#all.add(membership)) this.#changed$.next(membership[0]);
+    if (this.#all.add(membership)) this.#lists.changed(membership);
   }
 
   #remove(membership: Membership): void {
-    if (this.#all.remove(membership)) this.#changed$.next(membership[0]);
+    if (this.#all.remove(membership)) this.#lists.changed(membership);
   }
 
   #tick(): void {
     this.#ticks++;
-    if (this.#ticks % 2 === 0) this.#send({});
+    if (this.#ticks % 2 === 0) void this.#send({});
     for (const [from, other] of [...this.#others]) if (--other.ticksLeft <= 0) this.#drop(from, other);
   }
 
   #receive(report: Report): void {
     const { from, ask } = report;
     if (from === this.#self) return;
-    if (ask === '*' || ask === this.#self) this.#send({ all: this.#own.memberships });
+    if (ask === '*' || ask === this.#self) this.#asked$.next();
     if (ask === undefined) this.#follow(report);
   }
 
   /** Takes over a change of another server. Asks for all its members where a change was missed. */
   #follow(report: Report): void {
-    const { from, version, joined, left, all, bye } = report;
+    const { from, version, joined, left, all, part, bye } = report;
     const known = this.#others.get(from);
     if (bye === true) {
       if (known !== undefined) this.#drop(from, known);
       return;
     }
-    const other = known ?? { version: -1, memberships: new Map<string, Membership>(), ticksLeft: 0 };
+    const other = known ?? newServer();
     this.#others.set(from, other);
     other.ticksLeft = LEASE_TICKS;
     const membership = joined ?? left;
-    if (all !== undefined) this.#replace(other, all, version);
+    if (all !== undefined) this.#gather(other, all, version, part);
     else if (membership !== undefined && version === other.version + 1) this.#change(other, membership, joined !== undefined, version);
-    else if (version !== other.version) this.#send({ ask: from });
+    // The answer holds the changes until then. A renewal asks again: the question or the answer may be lost.
+    else if (version !== other.version && (membership === undefined || !other.isAsked)) {
+      other.isAsked = true;
+      void this.#send({ ask: from });
+    }
+  }
+
+  /** Takes over a report of all members once its last part has come. If one was lost, a renewal asks again. */
+  #gather(other: OtherServer, all: readonly Membership[], version: number, [nth, of]: Part = [0, 1]): void {
+    if (version === other.version) return;
+    const { arrived } = other;
+    if (nth === 0) Object.assign(arrived, { version, parts: [] });
+    if (version !== arrived.version || nth !== arrived.parts.length) return;
+    arrived.parts.push(all);
+    if (arrived.parts.length < of) return;
+    const memberships = arrived.parts.flat();
+    arrived.parts = [];
+    other.isAsked = false;
+    this.#replace(other, memberships, version);
   }
 
   #replace(other: OtherServer, all: readonly Membership[], version: number): void {
@@ -215,22 +258,38 @@ class BusPresence implements Presence {
     this.#replace(other, [], -1);
   }
 
-  #stop(): void {
-    this.#send({ bye: true });
-    for (const [from, other] of [...this.#others]) this.#drop(from, other);
+  /** Sends all members, all parts at once: a change between two of them would make their receivers ask again. */
+  #report(): void {
+    const parts = partsOf(this.#own.memberships);
+    parts.forEach((all, nth) => void this.#send(parts.length === 1 ? { all } : { all, part: [nth, parts.length] }));
   }
 
-  #send(report: Omit<Report, 'from' | 'version'>): void {
-    this.bus.send(this.channel, { from: this.#self, version: this.#version, ...report }).catch((error: unknown) => {
-      log('debug', 'a report of presence was not sent', error);
-    });
+  async #send(report: Omit<Report, 'from' | 'version'>): Promise<void> {
+    if (this.#isLost) return;
+    try {
+      await this.bus.send(this.channel, { from: this.#self, version: this.#version, ...report });
+    } catch (error) {
+      this.#notSent(error);
+    }
   }
+
+  /** A renewal mends what a broker that was away has lost, and the channel reports a closed connection. The rest stays as it is: warn once. */
+  #notSent(error: unknown): void {
+    if (error instanceof BrokerError && (error.code === 'BROKER_AWAY' || error.code === 'BROKER_CLOSED')) {
+      log('debug', 'a report of presence was not sent', error);
+      return;
+    }
+    const text = errorText(error);
+    if (text === this.#warned) return;
+    this.#warned = text;
+    log('warn', `presence cannot report on the channel '${this.channel}': other servers do not see all members of this one`, error);
+  }
+}
+
+function newServer(): OtherServer {
+  return { version: -1, memberships: new Map(), ticksLeft: 0, arrived: { version: -1, parts: [] }, isAsked: false };
 }
 
 function keyOf([room, member]: Membership): string {
   return JSON.stringify([room, member]);
-}
-
-function isEqual(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
-  return a.size === b.size && [...a].every((member) => b.has(member));
 }

@@ -220,12 +220,25 @@ export class W3cTransport<Socket extends SocketLike = SocketLike> implements Tra
 
   protected failed({ message = '', error }: SocketEvent): void {
     this.#failure = error;
-    this.#failureText = isError(error) ? errorText(error) : message;
+    // The bare name of an error says nothing: Node's own WebSocket has no more from version 24 on.
+    const text = isError(error) ? errorText(error) : message;
+    this.#failureText = isError(error) && text === error.name ? '' : text;
     if (this.socket.readyState === ReadyState.OPEN) return;
     // The close event says more and usually follows at once. But Node 22 sends none after a failed dial.
     this.turn(() => {
-      this.end(abnormalClose(this.#failureText));
+      this.#ended(abnormalClose(this.#failureText));
     });
+  }
+
+  /** Ends with the socket. One that dials again by itself must not live on without its peer. */
+  #ended(close: SocketClose): void {
+    if (this.#closed !== null) return;
+    this.end(close);
+    try {
+      this.socket.close();
+    } catch {
+      // It has ended anyway.
+    }
   }
 
   protected end(close: SocketClose): void {
@@ -255,6 +268,6 @@ export class W3cTransport<Socket extends SocketLike = SocketLike> implements Tra
     const { code: reported = 0 } = event;
     const code = reported < CloseCode.CLEAN ? CloseCode.ABNORMAL : reported;
     const reason = event.reason === undefined || event.reason === '' ? this.#failureText : event.reason;
-    this.end({ code, reason, wasClean: event.wasClean ?? code !== CloseCode.ABNORMAL });
+    this.#ended({ code, reason, wasClean: event.wasClean ?? code !== CloseCode.ABNORMAL });
   };
 }

@@ -36,6 +36,9 @@ describe('Error of a failed dial', () => {
     expect(connectError(close, { opaque: true }).message).toMatch(
       /^the connection could not be opened \(1006\); this platform does not say why: /,
     );
+    expect(connectError({ ...close, reason: 'Received network error or non-101 status code.' }, { opaque: true }).message).toMatch(
+      /^the connection could not be opened \(1006 Received .+\); this platform does not say why: .+ import connect from 'rxmux\/node', which says why$/,
+    );
     expect(connectError({ ...close, reason: 'no accept' }, { opaque: true }).message).toBe(
       'the connection could not be opened (1006 no accept)',
     );

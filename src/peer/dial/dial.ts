@@ -46,7 +46,9 @@ export function closeMismatched(transport: Transport, mismatch: CodecMismatch): 
 }
 
 const SUSPECTS =
-  '; this platform does not say why: check the address, that both ends use the same codec, that the server allows this origin, and the proxies between';
+  "; this platform does not say why: check the address, that both ends use the same codec, that the server allows this origin, and the proxies between; in Node import connect from 'rxmux/node', which says why";
+/** The text of Node 22 for every failed dial. */
+const SAYS_NOTHING = /non-101/;
 const NO_UPGRADE = '; a proxy on the way may not pass upgrades: it has to forward the headers Upgrade and Connection';
 const HTTP_UPGRADE_REQUIRED = 426;
 
@@ -76,7 +78,7 @@ export function connectError(
     return new ConnectError(`expected ${where} to accept the handshake, got HTTP ${status}${suspect}`, { status, reason });
   }
   const said = close.reason && ` ${close.reason}`;
-  const suspects = opaque && !said ? SUSPECTS : hint;
+  const suspects = opaque && (!said || SAYS_NOTHING.test(said)) ? SUSPECTS : hint;
   return new ConnectError(`the connection${address === null ? '' : ` to ${where}`} could not be opened (${close.code}${said})${suspects}`, {
     reason,
     ...(cause === undefined ? {} : { cause }),
