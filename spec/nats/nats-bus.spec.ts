@@ -74,6 +74,7 @@ describe('a log over NATS', () => {
     [{ stream: 'T', subject: 'a.' }, `${NO_SUBJECT} 'a.'`],
     [{ stream: 'T', subject: 'a.\ud800' }, `${NO_SUBJECT} 'a.\ud800'`],
     [{ stream: 'T', subject: '\u00e4'.repeat(513) }, 'subject: expected at most 1024 bytes for a subject, got 1026'],
+    [{ stream: 'T', subject: ' '.repeat(1_025) }, 'subject: expected at most 1024 bytes for a subject, got 1025'],
     [{ stream: '', subject: 'topics.a' }, "stream: expected a name without dots, wildcards and spaces, got ''"],
     [{ stream: 'a.b', subject: 'topics.a' }, "stream: expected a name without dots, wildcards and spaces, got 'a.b'"],
     [{ stream: 'T'.repeat(256), subject: 'topics.a' }, 'stream: expected at most 255 bytes for a name, got 256'],

@@ -67,7 +67,8 @@ export function linkOf(nc: NatsConnection): NatsLink {
  * @throws TypeError for wildcards, spaces, an empty token, or more bytes than a line of the server has room for
  */
 export function checkSubject(name: string, subject: unknown, most: number): string {
+  if (typeof subject === 'string') checkBytes(name, 'a subject', subject, most);
   const isSubject = typeof subject === 'string' && /^[^\s*>.]+(\.[^\s*>.]+)*$/.test(subject) && !/\p{Surrogate}/u.test(subject);
-  if (!isSubject) throw optionError(name, 'a name without wildcards, spaces and empty tokens', subject);
-  return checkBytes(name, 'a subject', subject, most);
+  if (isSubject) return subject;
+  throw optionError(name, 'a name without wildcards, spaces and empty tokens', subject);
 }

@@ -42,7 +42,7 @@ export function natsLog<T>(nc: NatsConnection, options: NatsLogOptions): Log<T, 
 
 /** @throws TypeError for a text that JetStream takes for no name, or that is longer than a line of the server has room for */
 function checkStream(stream: unknown): string {
-  if (typeof stream !== 'string' || !/^[^\s*>./\\]+$/.test(stream))
-    throw optionError('stream', 'a name without dots, wildcards and spaces', stream);
-  return checkBytes('stream', 'a name', stream, 255);
+  if (typeof stream === 'string') checkBytes('stream', 'a name', stream, 255);
+  if (typeof stream === 'string' && /^[^\s*>./\\]+$/.test(stream)) return stream;
+  throw optionError('stream', 'a name without dots, wildcards and spaces', stream);
 }
