@@ -11,5 +11,5 @@
 export { redisBus } from './redis/redis-bus.js';
 export { redisLog } from './redis/redis-log.js';
 export type { RedisLogOptions } from './redis/redis-log.js';
-export type { RedisClient } from './redis/redis-client.js';
+export type { RedisClient, RedisSentinel } from './redis/redis-client.js';
 export { VERSION } from './version.js';

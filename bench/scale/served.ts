@@ -68,7 +68,7 @@ async function presenceOf(members: number): Promise<Presence> {
   await setTimeout(SETTLING_MS);
   const before = memory().heap;
   let reported = 0;
-  const reports = bus.on('presence').subscribe((report) => (reported += JSON.stringify(report).length));
+  const reports = bus.on('presence:presence').subscribe((report) => (reported += JSON.stringify(report).length));
   const here = presence(bus).members$('room 0').subscribe();
   await setTimeout(SETTLING_MS);
   const memberBytes = (memory().heap - before) / members;

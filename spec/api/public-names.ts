@@ -115,7 +115,7 @@ export const PUBLIC_NAMES: Readonly<
   },
   redis: {
     values: names('VERSION redisBus redisLog'),
-    types: names('RedisClient RedisLogOptions'),
+    types: names('RedisClient RedisLogOptions RedisSentinel'),
   },
   otel: {
     values: names('VERSION instrument'),

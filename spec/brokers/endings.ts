@@ -18,7 +18,7 @@ export async function broker(kind: Kind, config?: string): Promise<BrokerProcess
   return started;
 }
 
-export async function begin<C extends Connected>(connecting: Promise<C>): Promise<C> {
+export async function begin<C extends Pick<Connected, 'close'>>(connecting: Promise<C>): Promise<C> {
   const connected = await connecting;
   endings.push(() => connected.close());
   return connected;

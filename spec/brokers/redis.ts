@@ -15,10 +15,13 @@ export async function connectRedis(port: number, kept?: number): Promise<Connect
 
 /** Sends a command over a connection of its own, and returns the reply. */
 export async function sendTo(port: number, ...command: string[]): Promise<unknown> {
-  const client = await createClient({ url: `redis://127.0.0.1:${port}` }).connect();
-  const reply = await client.sendCommand(command);
-  await client.close();
-  return reply;
+  const client = createClient({ url: `redis://127.0.0.1:${port}` }).on('error', () => undefined);
+  try {
+    await client.connect();
+    return await client.sendCommand(command);
+  } finally {
+    client.destroy();
+  }
 }
 
 export const redis: Kind = {

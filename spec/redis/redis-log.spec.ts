@@ -1,8 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { redisBus, redisLog } from '../../src/redis.js';
 import type { RedisLogOptions } from '../../src/redis.js';
+import { catchUp } from '../../src/topics.js';
 import type { Message } from '../../src/topics.js';
 import { collectLogs } from '../support/peer/logs.js';
+import { turn, until } from '../support/socket/leaks.js';
 import { FakeServer } from './fake-redis.js';
 
 const ENTRIES = [
@@ -34,6 +36,39 @@ describe('a log over Redis', () => {
     expect(logs.warnings).toEqual(["rxmux: message 7-0 of topic 'texts' is no JSON, and is dropped"]);
   });
 
+  /** A server whose stream has one message, the last one. */
+  const begin = () => {
+    const server = new FakeServer();
+    Object.assign(server.replies, { XREVRANGE: [['5-0', []]], XRANGE: [['5-0', []]], XREAD: null });
+    const received: unknown[] = [];
+    const follow = () => catchUp(redisLog<string>(client, { stream: 'texts' }), null).subscribe((item) => received.push(item));
+    const client = server.connect();
+    return { server, received, follow };
+  };
+
+  it.each([0, 1, 2, 3, 4, 5])('A subscriber that leaves after %d turns leaves no connection', async (turns) => {
+    const { server, follow } = begin();
+    const following = follow();
+    for (let nth = 0; nth < turns; nth++) await turn();
+    following.unsubscribe();
+    for (let nth = 0; nth < 20; nth++) await turn();
+    expect(server.connections.size).toBe(1);
+  });
+
+  it('A subscriber whose connection is refused waits, with the text of Redis in the log', async () => {
+    const { server, received, follow } = begin();
+    server.full = new Error('ERR max number of clients reached');
+    const following = follow();
+    await until('a warning', () => logs.warnings.length > 0);
+    server.full = null;
+    await until('a reader', () => server.connections.size === 2);
+    server.replies['XREAD'] = { texts: [['6-0', ['v', '"a"']]] };
+    await until('a message', () => received.length === 2);
+    following.unsubscribe();
+    expect(received).toEqual([{ cursor: '5-0' }, { cursor: '6-0', value: 'a' }]);
+    expect(logs.warnings).toEqual(["rxmux: topic 'texts': Redis does not answer: ERR max number of clients reached"]);
+  });
+
   it('Cursors are in the order of their numbers', () => {
     const log = redisLog(new FakeServer().connect(), { stream: 'texts' });
     const pairs = ['10-0 9-0', '9-10 9-9', '9-9 9-9', '9-9 9-10', '9-0 10-0'].map((pair) => pair.split(' '));
@@ -54,8 +89,10 @@ describe('a log over Redis', () => {
     [undefined, 'undefined'],
     [{ sendCommand: () => undefined }, 'an object'],
     ['redis://localhost', "'redis://localhost'"],
+    [{ isReady: true, duplicate: null, subscribe: null, slots: [] }, 'a cluster'],
+    [{ isOpen: true, duplicate: null, idleClients: 1 }, 'an object'],
   ])('A log and a bus refuse %p for a client', (client, got) => {
-    const error = new TypeError(`client: expected a client of the package redis, got ${got}`);
+    const error = new TypeError(`client: expected a client of the package redis, made by createClient or createSentinel, got ${got}`);
     expect(() => redisLog(client as never, { stream: 'texts' })).toThrow(error);
     expect(() => redisBus(client as never)).toThrow(error);
   });

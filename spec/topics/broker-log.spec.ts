@@ -4,6 +4,7 @@ import { BrokerError, catchUp, CursorLost } from '../../src/topics.js';
 import type { BrokerErrorCode, Message } from '../../src/topics.js';
 import { BrokerLog } from '../../src/topics/broker-log.js';
 import type { Broker } from '../../src/topics/broker-log.js';
+import { virtualTime } from '../../src/testing/virtual-time.js';
 import { collectLogs } from '../support/peer/logs.js';
 import { until } from '../support/socket/leaks.js';
 
@@ -112,6 +113,22 @@ describe('a log over a broker', () => {
     const broker = new NumberBroker();
     broker.failures.push(new Error('down'), new Error('down'));
     expect(await lastValueFrom(catchUp(new BrokerLog(broker), null).pipe(take(1)))).toEqual({ cursor: '0' });
+  });
+
+  it('A subscriber that leaves while the broker is away asks no more', async () => {
+    const clock = virtualTime();
+    const broker = new NumberBroker();
+    const asked = jest.spyOn(broker, 'head').mockRejectedValue(new Error('down'));
+    const subscription = catchUp(new BrokerLog(broker), null).subscribe();
+    await clock.advance(1_000);
+    const before = asked.mock.calls.length;
+    subscription.unsubscribe();
+    await clock.advance(300);
+    const after = asked.mock.calls.length;
+    await clock.advance(60_000);
+    clock.restore();
+    expect(before).toBeGreaterThan(2);
+    expect(asked).toHaveBeenCalledTimes(after);
   });
 
   it.each<BrokerErrorCode>(['BROKER_MISSING', 'BROKER_FORBIDDEN', 'BROKER_FULL', 'BROKER_CLOSED', 'BROKER_FAILED'])(

@@ -34,8 +34,8 @@ describe('values of strangers', () => {
     const { acceptor } = createPair();
     const present = presence(bus);
     const joined = present.join('lobby', 'ann', acceptor);
-    await bus.send('presence', value);
-    expect(logs.warnings).toEqual(["rxmux: a value of the channel 'presence' is no report of presence, and is dropped"]);
+    await bus.send('presence:presence', value);
+    expect(logs.warnings).toEqual(["rxmux: a value of the channel 'presence:presence' is no report of presence, and is dropped"]);
     expect(await firstValueFrom(present.members$('lobby'))).toEqual(new Set(['ann']));
     joined.unsubscribe();
   });

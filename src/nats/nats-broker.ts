@@ -38,8 +38,8 @@ export class NatsBroker<T> implements Broker<T> {
     private readonly subject: string,
   ) {
     this.name = `topic '${subject}' of stream '${stream}'`;
-    this.#js = jetstream(nc);
     this.#link = linkOf(nc);
+    this.#js = jetstream(nc);
   }
 
   newer(a: string, b: string): boolean {
@@ -70,14 +70,15 @@ export class NatsBroker<T> implements Broker<T> {
       await this.#checkKept(after);
     }
     const { consumers } = await this.#jsm();
+    if (signal.aborted) return;
     const config = { ...CONSUMER, filter_subject: this.subject, opt_start_seq: after === null ? 1 : sequenceOf(after) + 1 };
     const { name, num_pending } = await this.#link.ask(() => consumers.add(this.stream, config));
-    const consumer = await this.#link.ask(() => this.#js.consumers.get(this.stream, name));
     try {
       if (toEnd && num_pending === 0) return;
+      const consumer = await this.#link.ask(() => this.#js.consumers.get(this.stream, name));
       yield* this.#consume(await consumer.consume(CONSUME), after, toEnd, signal);
     } finally {
-      consumer.delete().catch(() => undefined);
+      consumers.delete(this.stream, name).catch(() => undefined);
     }
   }
 
@@ -88,6 +89,8 @@ export class NatsBroker<T> implements Broker<T> {
     signal: AbortSignal,
   ): AsyncGenerator<Message<T, string>, void> {
     const stop = (): void => void messages.close();
+    // The subscriber may have left while the consumer was made.
+    if (signal.aborted) stop();
     signal.addEventListener('abort', stop);
     // The server may have removed the consumer meanwhile, so another one reads on.
     const lost = this.#link.lost$.subscribe(stop);

@@ -1,9 +1,10 @@
 import { Observable } from 'rxjs';
 import { BrokerError } from '../topics/broker-error.js';
+import { checkChannel } from '../topics/bus.js';
 import type { Bus } from '../topics/bus.js';
 import { channels, emitJson } from '../topics/channels.js';
 import { toJson } from '../topics/json-value.js';
-import { linkOf } from './nats-connection.js';
+import { checkSubject, linkOf } from './nats-connection.js';
 import type { NatsConnection } from './nats-connection.js';
 import { explain } from './nats-error.js';
 
@@ -14,6 +15,8 @@ import { explain } from './nats-error.js';
  *
  * @param nc connected already, with `maxReconnectAttempts: -1`
  * @param prefix begins every subject. Default `'rxmux'`
+ * @throws TypeError for another connection, and unless `prefix` is a subject of at most 256 bytes.
+ *   `on` throws it, and `send` rejects with it, for a channel of more than 1 024 bytes
  *
  * @example
  * ```ts
@@ -23,14 +26,16 @@ import { explain } from './nats-error.js';
  */
 export function natsBus(nc: NatsConnection, prefix = 'rxmux'): Bus {
   const link = linkOf(nc);
-  const subjectOf = (channel: string): string => `${prefix}.${tokenOf(channel)}`;
+  checkSubject('prefix', prefix, 256);
+  const subjectOf = (channel: string): string => `${prefix}.${tokenOf(checkChannel(channel))}`;
   return {
     on: channels((channel) => listen(nc, channel, subjectOf(channel))),
     async send(channel, value) {
+      const subject = subjectOf(channel);
       const json = toJson(value);
       try {
         await link.ask(() => {
-          nc.publish(subjectOf(channel), json);
+          nc.publish(subject, json);
           return nc.flush();
         });
       } catch (error) {

@@ -1,5 +1,7 @@
 import type { jetstream } from '@nats-io/jetstream';
 import { firstValueFrom, from, map, merge, Subject } from 'rxjs';
+import { checkBytes } from '../topics/bus.js';
+import { optionError } from '../util/check.js';
 import { getOrMake } from '../util/collections.js';
 
 /** A connection of `@nats-io/transport-node`, or of another transport of that client. */
@@ -49,7 +51,24 @@ export class NatsLink {
 
 const links = new WeakMap<NatsConnection, NatsLink>();
 
-/** Returns the link of a connection: one for all topics of the process. */
+/**
+ * Returns the link of a connection: one for all topics of the process.
+ *
+ * @throws TypeError unless `nc` is a connection: a program may pass the promise of one
+ */
 export function linkOf(nc: NatsConnection): NatsLink {
+  if (!('status' in Object(nc))) throw optionError('nc', 'a connection of @nats-io/transport-node', nc);
   return getOrMake(links, nc, () => new NatsLink(nc));
+}
+
+/**
+ * Returns `subject`: tokens between dots.
+ *
+ * @throws TypeError for wildcards, spaces, an empty token, or more bytes than a line of the server has room for
+ */
+export function checkSubject(name: string, subject: unknown, most: number): string {
+  if (typeof subject === 'string') checkBytes(name, 'a subject', subject, most);
+  const isSubject = typeof subject === 'string' && /^[^\s*>.]+(\.[^\s*>.]+)*$/.test(subject) && !/\p{Surrogate}/u.test(subject);
+  if (isSubject) return subject;
+  throw optionError(name, 'a name without wildcards, spaces and empty tokens', subject);
 }

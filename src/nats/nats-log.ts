@@ -1,15 +1,17 @@
 import { BrokerLog } from '../topics/broker-log.js';
+import { checkBytes } from '../topics/bus.js';
 import type { Log } from '../topics/log.js';
 import { optionError } from '../util/check.js';
 import { checkOptions } from '../util/check.js';
 import { NatsBroker } from './nats-broker.js';
+import { checkSubject } from './nats-connection.js';
 import type { NatsConnection } from './nats-connection.js';
 
 /** Where a log lies in JetStream. */
 export interface NatsLogOptions {
   /** The stream that keeps the messages. It exists already, and its limits are the history. */
   readonly stream: string;
-  /** One subject of that stream, without wildcards: the topic. */
+  /** One subject of that stream: the topic. Without wildcards and empty tokens, at most 1 024 bytes. */
   readonly subject: string;
 }
 
@@ -22,7 +24,8 @@ export interface NatsLogOptions {
  * Subscribers wait while the broker is away. `publish` rejects, and subscribers error, with a `BrokerError`.
  *
  * @param nc connected already, with `maxReconnectAttempts: -1`
- * @throws TypeError unless `stream` and `subject` are names without wildcards
+ * @throws TypeError for another connection, and unless `stream` and `subject` are names without wildcards. The stream has at most 255 bytes,
+ *   and the subject 1 024
  *
  * @example
  * ```ts
@@ -34,10 +37,12 @@ export interface NatsLogOptions {
 export function natsLog<T>(nc: NatsConnection, options: NatsLogOptions): Log<T, string> {
   checkOptions(options, { stream: true, subject: true });
   const { stream, subject } = options;
-  return new BrokerLog(new NatsBroker<T>(nc, checkName('stream', stream), checkName('subject', subject)));
+  return new BrokerLog(new NatsBroker<T>(nc, checkStream(stream), checkSubject('subject', subject, 1_024)));
 }
 
-function checkName(name: string, value: unknown): string {
-  if (typeof value === 'string' && /^[^\s*>]+$/.test(value)) return value;
-  throw optionError(name, 'a name without wildcards and spaces', value);
+/** @throws TypeError for a text that JetStream takes for no name, or that is longer than a line of the server has room for */
+function checkStream(stream: unknown): string {
+  if (typeof stream === 'string') checkBytes('stream', 'a name', stream, 255);
+  if (typeof stream === 'string' && /^[^\s*>./\\]+$/.test(stream)) return stream;
+  throw optionError('stream', 'a name without dots, wildcards and spaces', stream);
 }

@@ -1,11 +1,11 @@
-import { firstValueFrom, from, timeout } from 'rxjs';
+import { firstValueFrom, from, fromEvent, ReplaySubject, share, takeUntil, timeout } from 'rxjs';
 import type { BrokerError } from '../topics/broker-error.js';
 import type { Broker } from '../topics/broker-log.js';
 import { CursorLost } from '../topics/cursor-lost.js';
 import { fromJson } from '../topics/json-value.js';
 import type { Message, PublishOptions } from '../topics/log.js';
-import { another, command, disconnect, endOf } from './redis-client.js';
-import type { RedisClient } from './redis-client.js';
+import { command, connection } from './redis-client.js';
+import type { AnyRedis } from './redis-client.js';
 import { explain } from './redis-error.js';
 
 const PAGE = 100;
@@ -35,7 +35,7 @@ export class RedisBroker<T> implements Broker<T> {
   readonly name: string;
 
   constructor(
-    private readonly client: RedisClient,
+    private readonly client: AnyRedis,
     private readonly stream: string,
     private readonly keep: number,
   ) {
@@ -77,25 +77,31 @@ export class RedisBroker<T> implements Broker<T> {
   }
 
   async *#follow(after: string | null, signal: AbortSignal): AsyncGenerator<Message<T, string>, void> {
-    const reader = another(this.client);
-    const stop = (): void => {
-      disconnect(reader);
-    };
-    signal.addEventListener('abort', stop);
-    const ended = endOf(this.client).subscribe(stop);
+    const reader$ = connection(this.client).pipe(share({ connector: () => new ReplaySubject(1) }));
+    let failure: unknown = null;
+    const held = reader$.subscribe({
+      error: (error: unknown) => {
+        failure = error;
+      },
+    });
+    const aborted$ = fromEvent(signal, 'abort');
+    held.add(
+      aborted$.subscribe(() => {
+        held.unsubscribe();
+      }),
+    );
     try {
-      await reader.connect();
+      const reader = await firstValueFrom(reader$.pipe(timeout(SILENCE_MS), takeUntil(aborted$)));
       for (let place = after; ;) {
         const entries = await this.#page(reader, place, 'BLOCK', String(BLOCK_MS));
         yield* this.#messagesOf(entries);
         place = entries.at(-1)?.[0] ?? place;
       }
     } catch (error) {
-      if (!signal.aborted) throw error;
+      // A command that is cut off knows less than its connection.
+      if (!signal.aborted) throw failure ?? error;
     } finally {
-      ended.unsubscribe();
-      signal.removeEventListener('abort', stop);
-      stop();
+      held.unsubscribe();
     }
   }
 
@@ -103,7 +109,7 @@ export class RedisBroker<T> implements Broker<T> {
    * Returns messages after a place. A stream drops its oldest messages first. So nothing between is gone if the message at the place is
    * still kept afterwards: commands of one connection run in order. Without a place, nothing can be gone.
    */
-  async #page(reader: RedisClient, place: string | null, ...options: readonly string[]): Promise<readonly Entry[]> {
+  async #page(reader: AnyRedis, place: string | null, ...options: readonly string[]): Promise<readonly Entry[]> {
     const { stream } = this;
     const after = place ?? BEFORE_ALL;
     const answers = Promise.all([

@@ -1,18 +1,24 @@
-import { Observable } from 'rxjs';
+import { Observable, ReplaySubject, retry, share, switchMap, throwError, timer } from 'rxjs';
+import { log } from '../logger.js';
+import { checkChannel } from '../topics/bus.js';
 import type { Bus } from '../topics/bus.js';
 import { channels, emitJson } from '../topics/channels.js';
 import { toJson } from '../topics/json-value.js';
-import { another, checkClient, checkReady, command, disconnect, endOf } from './redis-client.js';
-import type { RedisClient } from './redis-client.js';
+import { checkClient, checkReady, command, connection } from './redis-client.js';
+import type { AnyRedis, RedisClient, RedisSentinel } from './redis-client.js';
 import { explain } from './redis-error.js';
+
+/** Between two tries while Redis is away. */
+const RETRY_MS = 250;
 
 /**
  * Makes a bus over channels of Redis: each value at most once. Values are JSON. The bus has one more connection while a channel is open.
  *
  * `send` rejects, and a channel errors, with a `BrokerError`. While Redis is away, channels stay open and values are lost.
  *
- * @param client connected already
+ * @param client connected already: of one server, or of sentinels
  * @param prefix begins every channel. Default `'rxmux:'`
+ * @throws TypeError for another client, such as one of a cluster, and for a channel of more than 1 024 bytes
  *
  * @example
  * ```ts
@@ -20,78 +26,85 @@ import { explain } from './redis-error.js';
  * const present = presence(redisBus(client));
  * ```
  */
-export function redisBus(client: RedisClient, prefix = 'rxmux:'): Bus {
+export function redisBus(client: RedisClient | RedisSentinel, prefix = 'rxmux:'): Bus {
   checkClient(client);
   return new RedisBus(client, prefix);
 }
 
 class RedisBus implements Bus {
   readonly on = channels((channel) => this.#listen(channel));
-  /** The connection that listens; `null` while no channel is open. */
-  #listener: RedisClient | null = null;
-  #connected: Promise<unknown> = Promise.resolve();
-  #open = 0;
-  /** Settles once Redis sends the values of all channels that were opened so far. */
-  #listening: Promise<unknown> = Promise.resolve();
+  /** The connection that listens, for all channels. */
+  readonly #listener$: Observable<AnyRedis>;
+  /** Whether the log has shown the outage. */
+  #isWarned = false;
+  /** Settles once Redis sends the values of all channels that were opened so far, or has failed to. */
+  #listening: Promise<void> = Promise.resolve();
 
   constructor(
-    private readonly client: RedisClient,
+    private readonly client: AnyRedis,
     private readonly prefix: string,
-  ) {}
+  ) {
+    this.#listener$ = connection(client).pipe(share({ connector: () => new ReplaySubject(1) }));
+  }
 
   /** A server hears its own value: its channels are opened first. */
   async send(channel: string, value: unknown): Promise<void> {
+    const name = this.#nameOf(channel);
     const json = toJson(value);
     try {
       checkReady(this.client);
       await this.#listening;
-      await command(this.client, 'PUBLISH', this.prefix + channel, json);
+      await command(this.client, 'PUBLISH', name, json);
     } catch (error) {
-      throw explain(error, nameOf(channel), this.client);
+      throw explain(error, `channel '${channel}'`, this.client);
     }
   }
 
   #listen(channel: string): Observable<unknown> {
-    const name = nameOf(channel);
+    const opened$ = new Observable((subscriber) => {
+      const before = this.#listening;
+      this.#listening = new Promise<void>((settle) => {
+        const values$ = this.#listener$.pipe(switchMap((listener) => this.#hear(listener, channel, settle)));
+        subscriber.add(settle);
+        subscriber.add(values$.subscribe(subscriber));
+      }).then(() => before);
+    });
+    return opened$.pipe(retry({ delay: (error: unknown) => this.#waitAfter(error, channel) }));
+  }
+
+  #hear(listener: AnyRedis, channel: string, opened: () => void): Observable<unknown> {
+    const name = this.#nameOf(channel);
     return new Observable((subscriber) => {
-      const listener = this.#acquire();
-      const began = this.#connected.then(() =>
-        listener.subscribe(this.prefix + channel, (text) => {
-          emitJson(subscriber, text, `a value of ${name}`);
-        }),
-      );
-      const fail = (error: unknown): void => {
-        subscriber.error(explain(error, name, this.client));
+      const hear = (text: unknown): void => {
+        emitJson(subscriber, String(text), `a value of channel '${channel}'`);
       };
-      began.catch(fail);
-      subscriber.add(endOf(this.client).subscribe(fail));
-      this.#listening = Promise.allSettled([this.#listening, began]);
+      listener
+        .subscribe(name, hear)
+        .then(() => {
+          this.#isWarned = false;
+          opened();
+        })
+        .catch((error: unknown) => {
+          subscriber.error(error);
+        });
       return () => {
-        this.#release(listener, channel);
+        // By its own function: the channel may have another subscriber by the time Redis answers.
+        if (listener.isOpen) listener.unsubscribe(name, hear).catch(() => undefined);
       };
     });
   }
 
-  #acquire(): RedisClient {
-    this.#open++;
-    if (this.#listener !== null) return this.#listener;
-    const made = another(this.client);
-    this.#listener = made;
-    this.#connected = made.connect();
-    return made;
+  /** Waits for the next try. Throws an error that stays. The log shows the first failure of an outage. */
+  #waitAfter(error: unknown, channel: string): Observable<unknown> {
+    const explained = explain(error, `channel '${channel}'`, this.client);
+    if (explained.code !== 'BROKER_AWAY') return throwError(() => explained);
+    log(this.#isWarned ? 'debug' : 'warn', explain(error, 'the bus hears nothing for now', this.client).message);
+    this.#isWarned = true;
+    return timer(RETRY_MS);
   }
 
-  #release(listener: RedisClient, channel: string): void {
-    this.#open--;
-    if (this.#open === 0) {
-      this.#listener = null;
-      disconnect(listener);
-    } else {
-      this.#connected.then(() => listener.unsubscribe(this.prefix + channel)).catch(() => undefined);
-    }
+  /** Redis knows names in UTF-8, which would turn each half of a surrogate pair into the same letter. */
+  #nameOf(channel: string): string {
+    return this.prefix + JSON.stringify(checkChannel(channel)).slice(1, -1);
   }
-}
-
-function nameOf(channel: string): string {
-  return `channel '${channel}'`;
 }

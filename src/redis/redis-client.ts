@@ -2,67 +2,130 @@ import { Observable, share } from 'rxjs';
 import { optionError } from '../util/check.js';
 import { getOrMake } from '../util/collections.js';
 
-/** A client of the package `redis`, from version 5 on, as far as topics use it. */
-export interface RedisClient {
+/** Common members of the clients for one server and for sentinels. */
+interface CommonClient {
   /** Whether the program has not closed the client. */
   readonly isOpen: boolean;
   /** Whether the client is connected. */
   readonly isReady: boolean;
-  /** Sends a command. Rejects with the error of the server, or when the connection is lost. */
-  sendCommand(args: string[], options?: { readonly typeMapping?: object }): Promise<unknown>;
-  /** Makes a client with the same options, not connected yet. */
-  duplicate(): RedisClient;
   /** Connects the client. Resolves once it is connected. */
   connect(): Promise<unknown>;
   /** Closes the client at once. Its commands reject. */
-  destroy(): void;
-  /** Adds a listener of errors, or of the end of the client. */
-  on(event: 'error' | 'end', listener: (error: unknown) => void): unknown;
+  destroy(): unknown;
+  /** Adds a listener of errors, of the end of the client, or of its socket. */
+  on(event: 'error' | 'end' | 'connect', listener: (error: unknown) => void): unknown;
   /** Removes a listener of the end. */
   off(event: 'end', listener: () => void): unknown;
   /** Listens to a channel. The client subscribes again after it has reconnected. */
   subscribe(channel: string, listener: (message: string) => void): Promise<unknown>;
   /** Stops listening to a channel. */
-  unsubscribe(channel: string): Promise<unknown>;
+  unsubscribe(channel: string, listener: (message: unknown) => void): Promise<unknown>;
 }
+
+/** Options of a command. */
+interface CommandOptions {
+  /** The types of replies. */
+  readonly typeMapping?: object;
+}
+
+/** A client of the package `redis`, from version 5 on, as far as topics use it: the result of `createClient`. */
+export interface RedisClient extends CommonClient {
+  /** Sends a command. Rejects with the error of the server, or when the connection is lost. */
+  sendCommand(args: string[], options?: CommandOptions): Promise<unknown>;
+  /** Makes a client with the same options, not connected yet. */
+  duplicate(): RedisClient;
+}
+
+/** A client of the package `redis`, from version 6 on, that finds its server by sentinels: the result of `createSentinel`. */
+export interface RedisSentinel extends CommonClient {
+  /** Sends a command to the master. Waits for a new master where the old one is lost. */
+  sendCommand(isReadonly: boolean, args: string[], options?: CommandOptions): Promise<unknown>;
+  /** Makes a client with the same options, not connected yet. */
+  duplicate(): RedisSentinel;
+  /** Returns the sentinel that the client is connected to. */
+  getSentinelNode(): unknown;
+}
+
+/** A client of one server, or of sentinels. */
+export type AnyRedis = RedisClient | RedisSentinel;
 
 /** Replies have the types of their protocol, though the user may have mapped others. */
 const PLAIN = { typeMapping: {} } as const;
+const EXPECTED = 'a client of the package redis, made by createClient or createSentinel';
 
-/** @throws TypeError unless `client` is one of the package `redis` */
+/** @throws TypeError unless `client` is one of the package `redis` for one server, or for sentinels */
 export function checkClient(client: unknown): void {
-  if (typeof client === 'object' && client !== null && 'isReady' in client && 'duplicate' in client) return;
-  throw optionError('client', 'a client of the package redis', client);
+  if (typeof client !== 'object' || client === null) throw optionError('client', EXPECTED, client);
+  // A cluster has no connection for a read that waits. Its client fails later, with other words.
+  if ('slots' in client) throw new TypeError(`client: expected ${EXPECTED}, got a cluster`);
+  if (!('isReady' in client && 'duplicate' in client && 'subscribe' in client)) throw optionError('client', EXPECTED, client);
 }
 
 /** @throws Error for a client that is not connected: it would keep commands in memory */
-export function checkReady(client: RedisClient): void {
+export function checkReady(client: AnyRedis): void {
   if (!client.isReady) throw new Error('the client is not connected');
 }
 
 /** Sends a command to a client that is connected. */
-export async function command(client: RedisClient, ...args: readonly string[]): Promise<unknown> {
+export async function command(client: AnyRedis, ...args: readonly string[]): Promise<unknown> {
   checkReady(client);
-  return client.sendCommand([...args], PLAIN);
+  return isSentinel(client) ? client.sendCommand(false, [...args], PLAIN) : client.sendCommand([...args], PLAIN);
 }
 
-/** Returns another connection like this one: a blocked read, and a subscription, hold up all other commands. */
-export function another(client: RedisClient): RedisClient {
-  const made = client.duplicate();
-  // Each command reports the failure of its connection.
-  made.on('error', () => undefined);
-  return made;
+/**
+ * Opens one more connection with the options of a client: a blocked read, and a subscription, hold up all other commands. Emits the new
+ * client once it is connected, and closes it when the subscriber leaves.
+ *
+ * Errors when the connection fails, because the new client would try again in silence. A client of sentinels finds the next server itself.
+ * Errors when the program closes its client, too.
+ */
+export function connection(client: AnyRedis): Observable<AnyRedis> {
+  return new Observable((subscriber) => {
+    const fail = (error: unknown): void => {
+      subscriber.error(error);
+    };
+    subscriber.add(endOf(client).subscribe(fail));
+    if (!client.isOpen) {
+      fail(new Error('the client is closed'));
+      return;
+    }
+    const made = client.duplicate();
+    let isDialing = true;
+    const close = (): void => {
+      if (!isDialing && made.isOpen) made.destroy();
+    };
+    /** A client that is destroyed while it dials would keep the socket that comes: it is destroyed afterwards. */
+    const dialed = (): void => {
+      isDialing = false;
+      if (subscriber.closed) close();
+    };
+    subscriber.add(close);
+    made.on('connect', dialed);
+    made.on('error', (error) => {
+      dialed();
+      if (!isSentinel(made)) fail(error);
+    });
+    made
+      .connect()
+      .then(() => {
+        dialed();
+        subscriber.next(made);
+      })
+      .catch((error: unknown) => {
+        dialed();
+        fail(error);
+      });
+  });
 }
 
-/** Ends a connection at once. Its commands reject. */
-export function disconnect(client: RedisClient): void {
-  if (client.isOpen) client.destroy();
+function isSentinel(client: AnyRedis): client is RedisSentinel {
+  return 'getSentinelNode' in client;
 }
 
-const ends = new WeakMap<RedisClient, Observable<void>>();
+const ends = new WeakMap<AnyRedis, Observable<void>>();
 
-/** Emits when the program closes a client, or the client stops to reconnect. All topics share one listener. */
-export function endOf(client: RedisClient): Observable<void> {
+/** Emits when the program closes a client, or the client stops reconnecting. All topics share one listener. */
+function endOf(client: AnyRedis): Observable<void> {
   return getOrMake(ends, client, () =>
     new Observable<void>((subscriber) => {
       const listener = (): void => {

@@ -1,7 +1,7 @@
 import { BrokerError } from '../topics/broker-error.js';
 import type { BrokerErrorCode } from '../topics/broker-error.js';
 import { errorText } from '../util/check.js';
-import type { RedisClient } from './redis-client.js';
+import type { AnyRedis } from './redis-client.js';
 
 type Judgement = readonly [code: BrokerErrorCode, text: string];
 
@@ -22,7 +22,7 @@ const ANSWERS: Readonly<Record<string, Judgement>> = {
 };
 
 /** Explains an error of the client about `name`. */
-export function explain(error: unknown, name: string, client: Pick<RedisClient, 'isOpen'>): BrokerError {
+export function explain(error: unknown, name: string, client: Pick<AnyRedis, 'isOpen'>): BrokerError {
   if (!client.isOpen) return new BrokerError('BROKER_CLOSED', `${name}: the client of Redis is closed`, { cause: error });
   if (error instanceof BrokerError) return error;
   const message = errorText(error);
@@ -31,9 +31,11 @@ export function explain(error: unknown, name: string, client: Pick<RedisClient, 
 }
 
 function judge(error: unknown, message: string): Judgement {
+  if (message.includes('max number of clients reached')) return AWAY;
   const answer = /^([A-Z]{2,}) /.exec(message)?.[1];
   if (answer !== undefined) return Object.hasOwn(ANSWERS, answer) ? (ANSWERS[answer] ?? FAILED) : FAILED;
-  return error instanceof TypeError ? FAILED : ['BROKER_AWAY', 'Redis does not answer'];
+  return error instanceof TypeError ? FAILED : AWAY;
 }
 
+const AWAY: Judgement = ['BROKER_AWAY', 'Redis does not answer'];
 const FAILED: Judgement = ['BROKER_FAILED', 'Redis answers'];

@@ -4,7 +4,7 @@ import { optionError } from '../util/check.js';
 import { checkOptions } from '../util/check.js';
 import { RedisBroker } from './redis-broker.js';
 import { checkClient } from './redis-client.js';
-import type { RedisClient } from './redis-client.js';
+import type { RedisClient, RedisSentinel } from './redis-client.js';
 
 /** Where a log lies in Redis. */
 export interface RedisLogOptions {
@@ -22,8 +22,8 @@ export interface RedisLogOptions {
  *
  * Subscribers wait while the broker is away. `publish` rejects, and subscribers error, with a `BrokerError`.
  *
- * @param client connected already
- * @throws TypeError for another client, and unless `stream` is a text and `keep` an integer of at least 1
+ * @param client connected already: of one server, or of sentinels
+ * @throws TypeError for another client, such as one of a cluster; and unless `stream` is a text and `keep` an integer of at least 1
  *
  * @example
  * ```ts
@@ -32,7 +32,7 @@ export interface RedisLogOptions {
  * await prices.publish({ symbol: 'ACME', price: 12.5 }, { key: 'trade-17' });   // '1764230400000-0'
  * ```
  */
-export function redisLog<T>(client: RedisClient, options: RedisLogOptions): Log<T, string> {
+export function redisLog<T>(client: RedisClient | RedisSentinel, options: RedisLogOptions): Log<T, string> {
   checkClient(client);
   checkOptions(options, { stream: true, keep: true });
   const { stream, keep = 10_000 } = options;

@@ -1,4 +1,4 @@
-import { defer, finalize, firstValueFrom, Observable, share, timer } from 'rxjs';
+import { defer, finalize, firstValueFrom, from, Observable, share, timer } from 'rxjs';
 import { log as writeLog } from '../logger.js';
 import type { BrokerError } from './broker-error.js';
 import { CursorLost } from './cursor-lost.js';
@@ -53,9 +53,19 @@ export class BrokerLog<T> implements Log<T, string> {
     return this.broker.newer(a, b);
   }
 
-  async head(): Promise<string> {
-    await this.#reader?.begun;
-    return persist(this.broker, () => this.broker.head());
+  head(): Observable<string> {
+    return defer(() => {
+      const abort = new AbortController();
+      const ask = async (): Promise<string> => {
+        await this.#reader?.begun;
+        return persist(this.broker, () => this.broker.head(), abort.signal);
+      };
+      return from(ask()).pipe(
+        finalize(() => {
+          abort.abort();
+        }),
+      );
+    });
   }
 
   history(cursor: string | null): AsyncIterable<Message<T, string>> {

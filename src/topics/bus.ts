@@ -2,11 +2,14 @@ import { Observable, Subject } from 'rxjs';
 import type { Subscriber, TeardownLogic } from 'rxjs';
 import { optionError } from '../util/check.js';
 import { getOrMake } from '../util/collections.js';
+import { encodedLength } from '../wire/length.js';
 import { checkCarried } from './carried-value.js';
 import { InOrder } from './in-order.js';
 
 /**
  * Carries values to all servers: without history, each at most once. A server that is not connected to the broker misses them.
+ *
+ * A channel is a text of at most 1 024 bytes. Rooms, users and presence use channels that begin with `room:`, `user:` and `presence:`.
  */
 export interface Bus {
   /** Emits the values of a channel from now on, also of this server. Subscribers of a process share one subscription at the broker. */
@@ -39,9 +42,13 @@ export function memoryBus(): Bus {
     };
   };
   return {
-    on: <T>(channel: string) => new Observable<T>((subscriber) => listen(channel, subscriber)),
+    on: <T>(channel: string) => {
+      checkChannel(channel);
+      return new Observable<T>((subscriber) => listen(channel, subscriber));
+    },
     send: (channel, value) =>
       new Promise((resolve) => {
+        checkChannel(channel);
         checkCarried(value);
         values.send([channel, value]);
         resolve();
@@ -54,12 +61,39 @@ export function checkBus(caller: string, bus: unknown): void {
   if (typeof bus !== 'object' || bus === null || !('on' in bus && 'send' in bus)) throw optionError(caller, 'a Bus', bus);
 }
 
+/** The bytes of a name in UTF-8. A channel of NATS may be three times as long, and its server takes lines of 4 096 bytes. */
+const MAX_NAME_BYTES = 1_000;
+const MAX_CHANNEL_BYTES = 1_024;
+
 /**
  * Returns `name`, the name of a user, a room or a member.
  *
- * @throws TypeError unless it is a text that is not empty
+ * @throws TypeError unless it is a text that is not empty, of at most 1 000 bytes
  */
 export function checkName(caller: string, what: string, name: unknown): string {
-  if (typeof name === 'string' && name !== '') return name;
-  throw optionError(caller, `a text for ${what}`, name);
+  if (typeof name !== 'string' || name === '') throw optionError(caller, `a text for ${what}`, name);
+  return checkBytes(caller, what, name, MAX_NAME_BYTES);
+}
+
+/**
+ * Returns the channel of a name. Each kind of name has channels of its own.
+ *
+ * @throws TypeError for a wrong name, see {@link checkName}
+ */
+export function channelOf(kind: 'room' | 'user' | 'presence', caller: string, what: string, name: unknown): string {
+  return `${kind}:${checkName(caller, what, name)}`;
+}
+
+/** @throws TypeError for a channel of a bus that is no text, or longer than every broker takes */
+export function checkChannel(channel: unknown): string {
+  if (typeof channel !== 'string') throw optionError('channel', 'a text', channel);
+  return checkBytes('channel', 'the name', channel, MAX_CHANNEL_BYTES);
+}
+
+/** @throws TypeError for a text of more bytes, which the error does not quote */
+export function checkBytes(name: string, what: string, text: string, most: number): string {
+  // A character has three bytes at most.
+  const bytes = text.length * 3 > most ? encodedLength(text) : 0;
+  if (bytes > most) throw new TypeError(`${name}: expected at most ${most} bytes for ${what}, got ${bytes}`);
+  return text;
 }

@@ -5,7 +5,7 @@ import type { Peer } from '../peer/peer.js';
 import { checkPeer } from '../peer/peers.js';
 import { checkNumber } from '../util/check.js';
 import { checkOptions, errorText } from '../util/check.js';
-import { checkBus, checkName } from './bus.js';
+import { channelOf, checkBus, checkName } from './bus.js';
 import type { Bus } from './bus.js';
 import { newEpoch } from './epoch.js';
 import { BrokerError } from './broker-error.js';
@@ -56,7 +56,7 @@ export function presence(bus: Bus, options: PresenceOptions = {}): Presence {
   checkBus('presence', bus);
   checkOptions(options, { leaseMs: true, channel: true });
   const { leaseMs = 10_000, channel = 'presence' } = options;
-  return new BusPresence(bus, channel, checkNumber('leaseMs', leaseMs, LEASE_TICKS));
+  return new BusPresence(bus, channelOf('presence', 'presence', 'the channel', channel), checkNumber('leaseMs', leaseMs, LEASE_TICKS));
 }
 
 /** A lease has so many ticks. A server renews it at every second one, so two renewals may be lost. */

@@ -1,6 +1,6 @@
-import { defer, finalize, map, share } from 'rxjs';
+import { defer, map, share } from 'rxjs';
 import { checkValue } from '../stream/payload.js';
-import { checkBus, checkName } from './bus.js';
+import { channelOf, checkBus } from './bus.js';
 import type { Bus } from './bus.js';
 import { CursorLost } from './cursor-lost.js';
 import { newEpoch, numberOf } from './epoch.js';
@@ -13,7 +13,7 @@ import type { Log, PublishOptions } from './log.js';
  *
  * @returns a log for {@link answerTopic}; `publish` resolves with the place of this server once the broker has the message
  *
- * @throws TypeError for a bus that is none, and for a channel that is empty or no text
+ * @throws TypeError for a bus that is none, and for a channel that is no text of 1 to 1 000 bytes
  *
  * @example
  * ```ts
@@ -23,18 +23,18 @@ import type { Log, PublishOptions } from './log.js';
  */
 export function room<T>(bus: Bus, channel: string): Log<T, string> {
   checkBus('room', bus);
-  checkName('room', 'a channel', channel);
+  const ownChannel = channelOf('room', 'room', 'a channel', channel);
   let epoch = newEpoch();
   let heard = 0;
   const place = (): string => `${epoch}:${heard}`;
-  const live$ = defer(() => bus.on<T>(channel)).pipe(
+  const live$ = defer(() => {
+    // This server has heard nothing since the last subscriber left, so places of before are lost.
+    epoch = newEpoch();
+    return bus.on<T>(ownChannel);
+  }).pipe(
     map((value) => {
       heard++;
       return { cursor: place(), value };
-    }),
-    // This server hears nothing until the next subscriber, so places of before are lost.
-    finalize(() => {
-      epoch = newEpoch();
     }),
     share(),
   );
@@ -49,7 +49,7 @@ export function room<T>(bus: Bus, channel: string): Log<T, string> {
     async publish(value, options: PublishOptions = {}) {
       checkPublish(options);
       checkValue(value);
-      await bus.send(channel, value);
+      await bus.send(ownChannel, value);
       return place();
     },
   };

@@ -5,7 +5,7 @@ import { checkPeer } from '../peer/peers.js';
 import { notifyOrWarn } from '../peer/peers.js';
 import type { Peer } from '../peer/peer.js';
 import { guard } from '../rx/subscribers.js';
-import { checkBus, checkName } from './bus.js';
+import { channelOf, checkBus } from './bus.js';
 import type { Bus } from './bus.js';
 
 /** All connections of one user, on any server. */
@@ -28,7 +28,7 @@ export interface Users {
 /**
  * Finds users by their id on any server, over a bus: at most once. A server hears only of its own users.
  *
- * @throws TypeError for a bus that is none; `add` and `toUser` for an id that is empty or no text, and `add` for a peer that is none
+ * @throws TypeError for a bus that is none; `add` and `toUser` for an id that is no text of 1 to 1 000 bytes, and `add` for a peer that is none
  *
  * @example
  * ```ts
@@ -41,7 +41,7 @@ export function usersOf(bus: Bus): Users {
   checkBus('usersOf', bus);
   return {
     add(id, peer) {
-      const channel = channelOf('add', id);
+      const channel = channelOfUser('add', id);
       checkPeer('add', peer, 'status$');
       return bus
         .on(channel)
@@ -57,15 +57,15 @@ export function usersOf(bus: Bus): Users {
         });
     },
     toUser(id) {
-      const channel = channelOf('toUser', id);
+      const channel = channelOfUser('toUser', id);
       return { notify: (payload) => bus.send(channel, payload) };
     },
   };
 }
 
 /** @throws TypeError for an id that is no text: people without an id would all be one user */
-function channelOf(caller: string, id: unknown): string {
-  return `user:${checkName(caller, 'the id of a user', id)}`;
+function channelOfUser(caller: string, id: unknown): string {
+  return channelOf('user', caller, 'the id of a user', id);
 }
 
 /** Emits once a peer has closed for good. */
