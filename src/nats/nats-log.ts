@@ -1,4 +1,5 @@
 import { BrokerLog } from '../topics/broker-log.js';
+import { checkMaxItemBytes } from '../topics/json-value.js';
 import type { Log } from '../topics/log.js';
 import { optionError } from '../util/check.js';
 import { checkOptions } from '../util/check.js';
@@ -11,6 +12,11 @@ export interface NatsLogOptions {
   readonly stream: string;
   /** One subject of that stream, without wildcards: the topic. */
   readonly subject: string;
+  /**
+   * The most bytes of a value with its cursor. A larger one is refused. Default 16 MiB, the `maxPayloadBytes` of a client. The server takes
+   * 1 MB by default (`max_payload`).
+   */
+  readonly maxItemBytes?: number | undefined;
 }
 
 /**
@@ -32,9 +38,10 @@ export interface NatsLogOptions {
  * ```
  */
 export function natsLog<T>(nc: NatsConnection, options: NatsLogOptions): Log<T, string> {
-  checkOptions(options, { stream: true, subject: true });
-  const { stream, subject } = options;
-  return new BrokerLog(new NatsBroker<T>(nc, checkName('stream', stream), checkName('subject', subject)));
+  checkOptions(options, { stream: true, subject: true, maxItemBytes: true });
+  const { stream, subject, maxItemBytes } = options;
+  const broker = new NatsBroker<T>(nc, checkName('stream', stream), checkName('subject', subject));
+  return new BrokerLog(broker, checkMaxItemBytes(maxItemBytes));
 }
 
 function checkName(name: string, value: unknown): string {

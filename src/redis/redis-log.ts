@@ -1,4 +1,5 @@
 import { BrokerLog } from '../topics/broker-log.js';
+import { checkMaxItemBytes } from '../topics/json-value.js';
 import type { Log } from '../topics/log.js';
 import { optionError } from '../util/check.js';
 import { checkOptions } from '../util/check.js';
@@ -12,6 +13,8 @@ export interface RedisLogOptions {
   readonly stream: string;
   /** At least this many messages are kept, as the history. An integer. Default 10 000. */
   readonly keep?: number | undefined;
+  /** The most bytes of a value with its cursor. A larger one is refused. Default 16 MiB, the `maxPayloadBytes` of a client. */
+  readonly maxItemBytes?: number | undefined;
 }
 
 /**
@@ -34,10 +37,10 @@ export interface RedisLogOptions {
  */
 export function redisLog<T>(client: RedisClient, options: RedisLogOptions): Log<T, string> {
   checkClient(client);
-  checkOptions(options, { stream: true, keep: true });
-  const { stream, keep = 10_000 } = options;
+  checkOptions(options, { stream: true, keep: true, maxItemBytes: true });
+  const { stream, keep = 10_000, maxItemBytes } = options;
   if (typeof stream !== 'string' || stream === '') throw optionError('stream', 'a key', stream);
-  return new BrokerLog(new RedisBroker<T>(client, stream, checkKeep(keep)));
+  return new BrokerLog(new RedisBroker<T>(client, stream, checkKeep(keep)), checkMaxItemBytes(maxItemBytes));
 }
 
 function checkKeep(keep: unknown): number {
