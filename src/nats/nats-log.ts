@@ -22,13 +22,16 @@ export interface NatsLogOptions {
 /**
  * Makes a log over a subject of a JetStream stream, from NATS 2.9 on. The process has one consumer for all subscribers of the log.
  *
- * Values are JSON. `publish` sends its `key` as `Nats-Msg-Id`, so the same key within the `duplicate_window` of the stream is one message.
+ * Values are JSON. `publish` sends its subject and `key` as `Nats-Msg-Id`. The same key of a subject within the `duplicate_window` of the
+ * stream is one message, as long as that is kept. `publish` then asks the stream for the time of the message, which the cursor holds.
+ *
  * An empty subject gets one first message without a value. A cursor is lost once the stream no longer has its message.
  *
- * Subscribers wait while the broker is away. `publish` rejects, and subscribers error, with a `BrokerError`.
+ * Subscribers wait while the broker is away. `publish` rejects, and subscribers error, with a `BrokerError`. They also error for a stream of
+ * several subjects with `max_msgs_per_subject: 1`, where no follower could notice a lost message.
  *
  * @param nc connected already, with `maxReconnectAttempts: -1`
- * @throws TypeError unless `stream` and `subject` are names without wildcards
+ * @throws TypeError unless `stream` and `subject` are names without wildcards, and `maxItemBytes` a number above 1024
  *
  * @example
  * ```ts
