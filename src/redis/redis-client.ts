@@ -10,8 +10,10 @@ export interface RedisClient {
   readonly isReady: boolean;
   /** Sends a command. Rejects with the error of the server, or when the connection is lost. */
   sendCommand(args: string[], options?: { readonly typeMapping?: object }): Promise<unknown>;
-  /** Makes a client with the same options, not connected yet. */
-  duplicate(): RedisClient;
+  /** The options of the client. */
+  readonly options?: { readonly socket?: object | undefined } | undefined;
+  /** Makes a client with the same options, except for those given, not connected yet. */
+  duplicate(overrides?: { readonly socket: object }): RedisClient;
   /** Connects the client. Resolves once it is connected. */
   connect(): Promise<unknown>;
   /** Closes the client at once. Its commands reject. */
@@ -46,9 +48,12 @@ export async function command(client: RedisClient, ...args: readonly string[]): 
   return client.sendCommand([...args], PLAIN);
 }
 
-/** Returns another connection like this one: a blocked read, and a subscription, hold up all other commands. */
+/**
+ * Returns another connection like this one: a blocked read, and a subscription, hold up all other commands. Both are silent for long, so
+ * the client must not end the connection after its `socketTimeout`.
+ */
 export function another(client: RedisClient): RedisClient {
-  const made = client.duplicate();
+  const made = client.duplicate({ socket: { ...client.options?.socket, socketTimeout: 0 } });
   // Each command reports the failure of its connection.
   made.on('error', () => undefined);
   return made;

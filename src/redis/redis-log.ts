@@ -11,7 +11,7 @@ import type { RedisClient } from './redis-client.js';
 export interface RedisLogOptions {
   /** The key of the stream: the topic. */
   readonly stream: string;
-  /** At least this many messages are kept, as the history. An integer. Default 10 000. */
+  /** At least this many messages are kept, as the history, and up to 100 more by the settings of Redis. An integer. Default 10 000. */
   readonly keep?: number | undefined;
   /** The most bytes of a value with its cursor. A larger one is refused. Default 16 MiB, the `maxPayloadBytes` of a client. */
   readonly maxItemBytes?: number | undefined;
@@ -20,13 +20,13 @@ export interface RedisLogOptions {
 /**
  * Makes a log over a stream of Redis, from version 6.2 on. The process has one more connection for all subscribers of the log.
  *
- * Values are JSON. The same `key` within two minutes is one message. An empty stream gets one first message without a value. A cursor is
- * lost once the stream no longer has its message.
+ * Values are JSON. The same `key` within two minutes is one message, as long as that is kept. An empty stream gets one first message
+ * without a value. A cursor is lost once the stream no longer has its message.
  *
  * Subscribers wait while the broker is away. `publish` rejects, and subscribers error, with a `BrokerError`.
  *
  * @param client connected already
- * @throws TypeError for another client, and unless `stream` is a text and `keep` an integer of at least 1
+ * @throws TypeError for another client, and unless `stream` is a text and `keep` an integer of at least 1; for a `maxItemBytes` up to 1024
  *
  * @example
  * ```ts
