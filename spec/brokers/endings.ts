@@ -12,6 +12,11 @@ export function endAfterEach(): void {
   });
 }
 
+/** Ends something else after the test. */
+export function endLater(end: () => unknown): void {
+  endings.push(end);
+}
+
 export async function broker(kind: Kind, config?: string): Promise<BrokerProcess> {
   const started = await BrokerProcess.start(kind.product, config);
   endings.push(() => started.stop());

@@ -117,7 +117,6 @@ describe('errors of NATS', () => {
   it.each([
     ['goes on', {}, 1],
     ['is lost where a new stream is limited as a whole', { max_msgs: 1_000 }, 0],
-    ['is lost where each message displaces the one before', { max_msgs_per_subject: 1 }, 0],
     ['is lost where a message expires before it is delivered', { max_age: 9_000_000_000 }, 0],
   ])('A subscriber whose last message is gone %s', async (does, config, others) => {
     const { port } = await broker(nats);
@@ -138,6 +137,77 @@ describe('errors of NATS', () => {
     await log.publish(2);
     await until('the next message', () => received.length === 3);
     expect(received).toEqual([undefined, 1, does.startsWith('goes on') ? 2 : 'CursorLost']);
+  });
+
+  it('A stream of several subjects that keeps one message of each is refused by name, and one of a single subject is followed', async () => {
+    const { port } = await broker(nats);
+    await addStream(port, { max_msgs_per_subject: 1 });
+    const connected = await begin(connectNats(port));
+    const failure: unknown = await lastValueFrom(catchUp(connected.log('numbers'), null)).catch((error: unknown) => error);
+    expect(failure).toMatchObject({
+      code: 'BROKER_FAILED',
+      message:
+        "topic 'topics.numbers' of stream 'TOPICS': expected a stream that keeps at least 2 messages of each of its subjects (max_msgs_per_subject), got 1",
+    });
+    await connected.remove();
+    await addStream(port, { subjects: ['topics.numbers'], max_msgs_per_subject: 1 });
+    const log = connected.log<number>('numbers');
+    const received: unknown[] = [];
+    const following = catchUp(log, null).subscribe(({ value }) => received.push(value));
+    for (const n of [1, 2, 3]) {
+      await until('the item before', () => received.length === n);
+      await log.publish(n);
+    }
+    await until('all', () => received.length === 4);
+    expect(received).toEqual([undefined, 1, 2, 3]);
+    following.unsubscribe();
+  });
+
+  it('A cursor of a stream that was made again is lost, also where its message has the same key', async () => {
+    const { port } = await broker(nats);
+    const connected = await begin(connectNats(port));
+    const log = connected.log<string>('texts');
+    const publish = async (...texts: readonly string[]): Promise<string[]> => {
+      const places: string[] = [];
+      for (const text of texts) places.push(await log.publish(text, { key: text }));
+      return places;
+    };
+    await addStream(port);
+    const places = await publish('a', 'b', 'c');
+    const stored = await firstValueFrom(catchUp(log, null, { from: 'start' }).pipe(take(3), toArray()));
+    expect(stored.map(({ cursor }) => cursor)).toEqual(places);
+    await connected.remove();
+    await addStream(port);
+    const renewed = await publish('x', 'b', 'c', 'd');
+    for (const place of places) await expect(firstValueFrom(catchUp(log, place))).rejects.toBeInstanceOf(CursorLost);
+    expect(await firstValueFrom(catchUp(log, renewed[2]))).toEqual({ cursor: renewed[3], value: 'd' });
+  });
+
+  it('A key stays one message as long as its message is kept, and no longer', async () => {
+    const { port } = await broker(nats);
+    await addStream(port);
+    const connected = await begin(connectNats(port));
+    const log = connected.log<number>('numbers');
+    const first = await log.publish(1, { key: 'one' });
+    expect(await log.publish(2, { key: 'one' })).toBe(first);
+    await connected.deleteMessage(Number.parseInt(first));
+    const second = await log.publish(3, { key: 'one' });
+    expect([second === first, await log.publish(4, { key: 'one' })]).toEqual([false, second]);
+    await connected.deleteMessage(Number.parseInt(second));
+    await log.publish(5, { key: 'one' });
+    expect(await firstValueFrom(catchUp(log, null, { from: 'start' }))).toMatchObject({ value: 5 });
+  });
+
+  it('A message that the stream never takes is refused with a code of its own', async () => {
+    const { port } = await broker(nats);
+    await addStream(port, { max_msg_size: 10_000 });
+    const connected = await begin(connectNats(port));
+    const log = connected.log<string>('texts');
+    const refused = [await codeOf(log.publish('x'.repeat(10_001))), await codeOf(log.publish('x'.repeat(2_000_000)))];
+    await log.publish('a');
+    await connected.seal();
+    expect([...refused, await codeOf(log.publish('b'))]).toEqual(['BROKER_REFUSED', 'BROKER_REFUSED', 'BROKER_REFUSED']);
+    expect(await firstValueFrom(catchUp(log, null, { from: 'start' }))).toMatchObject({ value: 'a' });
   });
 
   it('A missing permission is an error', async () => {

@@ -15,9 +15,13 @@ export async function addStream(port: number, config: Partial<StreamConfig> = {}
   await nc.close();
 }
 
+/** The client does not declare this setting. */
+const SEALED: object = { sealed: true };
+
 interface ConnectedNats extends Connected {
   remove(): Promise<unknown>;
   deleteMessage(seq: number): Promise<unknown>;
+  seal(): Promise<unknown>;
 }
 
 export async function connectNats(port: number, options: ConnectionOptions = {}): Promise<ConnectedNats> {
@@ -27,6 +31,7 @@ export async function connectNats(port: number, options: ConnectionOptions = {})
     log: <T>(topic: string) => natsLog<T>(nc, { stream: STREAM, subject: `topics.${topic}` }),
     close: () => nc.close(),
     remove: async () => (await jetstreamManager(nc)).streams.delete(STREAM),
+    seal: async () => (await jetstreamManager(nc)).streams.update(STREAM, SEALED),
     deleteMessage: async (seq) => (await jetstreamManager(nc)).streams.deleteMessage(STREAM, seq),
   };
 }

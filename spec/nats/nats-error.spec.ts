@@ -27,6 +27,17 @@ describe('errors of NATS', () => {
       'NATS does not answer: JetStream system temporarily unavailable',
       answer(10_008, 503, 'JetStream system temporarily unavailable'),
     ],
+    ['BROKER_REFUSED', 'NATS never takes this message: message size exceeds maximum', answer(10_054, 400, 'message size exceeds maximum')],
+    [
+      'BROKER_REFUSED',
+      'NATS never takes this message: invalid operation on sealed stream',
+      answer(10_109, 400, 'invalid operation on sealed stream'),
+    ],
+    [
+      'BROKER_REFUSED',
+      "NATS never takes this message: 'payload' max_payload size exceeded",
+      errors.InvalidArgumentError.format('payload', 'max_payload size exceeded'),
+    ],
     ['BROKER_FAILED', 'NATS answers: maximum consumers limit reached', answer(10_026, 400, 'maximum consumers limit reached')],
     ['BROKER_FORBIDDEN', 'NATS forbids it: no', forbidden],
     ['BROKER_FORBIDDEN', 'NATS forbids it: request failed', new errors.RequestError('request failed', { cause: forbidden })],

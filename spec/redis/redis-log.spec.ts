@@ -11,7 +11,10 @@ const ENTRIES = [
   ['5-0', ['start', '']],
   ['6-0', ['v', '"a"']],
   ['7-0', ['v', '{']],
-  ['7-1', ['other', 'x', 'v', '"b"']],
+  ['7-1', ['other', 'v', 'v', '"b"']],
+  ['7-2', ['name', 'v', 'x', '"c"']],
+  ['7-3', ['start', 'line']],
+  ['7-4', ['start', '', 'v', '"d"']],
 ];
 
 describe('a log over Redis', () => {
@@ -20,7 +23,7 @@ describe('a log over Redis', () => {
   it.each([
     ['RESP2', [['texts', ENTRIES]]],
     ['RESP3', { texts: ENTRIES }],
-  ])('A history of %s has the values, without the first message and without texts that are no JSON', async (_, reply) => {
+  ])('A history of %s has the values, without the first message, and warns of entries that are no messages', async (_, reply) => {
     const server = new FakeServer();
     server.replies['XREAD'] = reply;
     server.replies['XRANGE'] = [['4-0', []]];
@@ -32,8 +35,14 @@ describe('a log over Redis', () => {
     expect(read).toEqual([
       { cursor: '6-0', value: 'a' },
       { cursor: '7-1', value: 'b' },
+      { cursor: '7-4', value: 'd' },
     ]);
-    expect(logs.warnings).toEqual(["rxmux: message 7-0 of topic 'texts' is no JSON, and is dropped"]);
+    expect(logs.warnings).toEqual([
+      "rxmux: message 7-0 of topic 'texts' is no JSON, and is dropped",
+      "rxmux: entry 7-2 of topic 'texts' has no field 'v', and is passed over",
+      "rxmux: entry 7-3 of topic 'texts' has no field 'v', and is passed over",
+    ]);
+    expect(logs.details).toEqual([]);
   });
 
   /** A server whose stream has one message, the last one. */

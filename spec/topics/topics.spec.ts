@@ -1,12 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
-import { EMPTY, filter, firstValueFrom, from, lastValueFrom, map, NEVER, of, Subject, take, toArray } from 'rxjs';
+import { EMPTY, filter, firstValueFrom, from, lastValueFrom, map, NEVER, of, retry, Subject, take, throwError, toArray } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { client, contract, plain, stream } from '../../src/contract.js';
-import { RemoteError, respond } from '../../src/index.js';
+import { JsonCodec, RemoteError, respond } from '../../src/index.js';
 import { createPair } from '../../src/testing.js';
 import { promisesSettled } from '../../src/testing/virtual-time.js';
 import { answerTopic, catchUp, CursorLost, memoryBus, memoryLog, room, topic } from '../../src/topics.js';
 import { lossIn } from '../../src/topics/cursor-lost.js';
+import { sourceOf } from '../../src/topics/log-source.js';
 import type { CatchUpOptions, Log, Message, TopicItem } from '../../src/topics.js';
 
 async function next<T>(items: AsyncIterator<T, undefined>): Promise<T> {
@@ -21,6 +22,16 @@ async function values<T>(items: AsyncIterator<TopicItem<T, string>, undefined>, 
   return all;
 }
 
+/** Counts the messages of topics that it encodes. */
+class CountingCodec extends JsonCodec {
+  messages = 0;
+
+  override encodePayload(payload: unknown): string {
+    if (payload !== null && typeof payload === 'object' && 'value' in payload) this.messages++;
+    return super.encodePayload(payload);
+  }
+}
+
 const numbers = (first: number, last: number): number[] => Array.from({ length: last - first + 1 }, (_, index) => first + index);
 
 async function publishAll(log: Log<number, string>, first: number, last: number): Promise<void> {
@@ -29,17 +40,17 @@ async function publishAll(log: Log<number, string>, first: number, last: number)
 
 describe('answerTopic', () => {
   it('`answerTopic` encodes a message once for all subscribers of a process', async () => {
-    const log = memoryLog<{ toJSON(): string }>();
-    let encodings = 0;
-    const value = { toJSON: () => `encoded ${++encodings}` };
-    const { dialer, acceptor } = createPair();
+    const log = memoryLog<string>();
+    const codec = new CountingCodec();
+    const { dialer, acceptor } = createPair({ codec });
     acceptor.streams$.pipe(respond((since: string | null) => answerTopic(log, since))).subscribe();
     const open = (since: string | null) => dialer.open$<TopicItem<string, string>>(since);
     const received = [1, 2, 3].map(() => firstValueFrom(topic<string, string>(dialer, (since) => open(since))));
     // A fourth subscriber has its place once the others have theirs, because the calls arrive in order.
     await firstValueFrom(open(null));
-    await log.publish(value);
-    expect(await Promise.all(received)).toEqual(['encoded 1', 'encoded 1', 'encoded 1']);
+    await log.publish('hello');
+    expect(await Promise.all(received)).toEqual(['hello', 'hello', 'hello']);
+    expect(codec.messages).toBe(1);
   });
 
   it('`answerTopic` sends a lost cursor to the client of a contract, past an errorSerializer', async () => {
@@ -237,12 +248,64 @@ describe('memoryLog', () => {
     const log = memoryLog<string>();
     const end = await log.publish('a');
     expect(() => log.history(end.replace(/\d+$/, '2'))).toThrow(CursorLost);
-    expect(log.history(end)).toEqual([]);
+    expect(await lastValueFrom(from(log.history(end)), { defaultValue: null })).toBeNull();
+  });
+
+  it('A history in memory holds no list of its messages, so one that is trimmed before it is read is lost', async () => {
+    const log = memoryLog<number>({ keep: 3 });
+    const place = await log.publish(1);
+    await publishAll(log, 2, 4);
+    const histories = [log.history(place), log.history(null)].map((history) => sourceOf(history));
+    await publishAll(log, 5, 5);
+    const read = histories.map((source) => new Promise((resolve, reject) => source.pull({ resolve, reject })));
+    await expect(read[0]).rejects.toThrow(CursorLost);
+    expect(await read[1]).toMatchObject({ value: { value: 3 } });
+  });
+
+  it('A history in memory ends where the log ended when it was asked', async () => {
+    const log = memoryLog<number>();
+    const place = await log.publish(1);
+    await log.publish(2);
+    const history = log.history(place);
+    await log.publish(3);
+    expect(
+      await lastValueFrom(
+        from(history).pipe(
+          map(({ value }) => value),
+          toArray(),
+        ),
+      ),
+    ).toEqual([2]);
   });
 
   it('`memoryLog` refuses undefined, and a size that is none', async () => {
-    await expect(memoryLog().publish(undefined)).rejects.toThrow('expected a value to send');
+    await expect(memoryLog().publish(undefined)).rejects.toThrow('expected a value it can carry at value, got undefined');
     expect(() => memoryLog({ keep: 0 })).toThrow('keep: expected a number of at least 1, got 0');
+  });
+});
+
+describe('a loss', () => {
+  const rest = async (isRetried: boolean) => {
+    const log = memoryLog<number>({ keep: 2 });
+    await publishAll(log, 1, 4);
+    const { dialer, acceptor } = createPair();
+    acceptor.streams$.pipe(respond((since: string | null) => answerTopic(log, since, { from: 'start' }))).subscribe();
+    let opens = 0;
+    const open = (since: string | null) => dialer.open$<TopicItem<number, string>>(opens++ === 0 ? 'stale:1' : since);
+    const again = (error: unknown) => (error instanceof CursorLost ? of(0) : throwError(() => error));
+    const values$ = isRetried
+      ? topic<number, string>(dialer, open).pipe(retry({ delay: again }))
+      : topic<number, string>(dialer, open, { onLost: () => EMPTY });
+    const received = firstValueFrom(values$.pipe(take(isRetried ? 3 : 1), toArray()));
+    await dialer.ping();
+    await dialer.ping();
+    await log.publish(5);
+    return received;
+  };
+
+  it('A topic skips the kept messages too where `onLost` returns EMPTY, and gets them where it is subscribed again', async () => {
+    expect(await rest(false)).toEqual([5]);
+    expect(await rest(true)).toEqual([3, 4, 5]);
   });
 });
 

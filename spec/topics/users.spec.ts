@@ -42,7 +42,7 @@ describe('room', () => {
     await typing.publish('ann');
     expect((await next).value).toMatchObject({ value: 'ann' });
     await expect(firstValueFrom(catchUp(typing, place))).rejects.toThrow(CursorLost);
-    await expect(typing.publish(undefined as never)).rejects.toThrow('expected a value to send');
+    await expect(typing.publish(undefined as never)).rejects.toThrow('expected a value it can carry at value, got undefined');
   });
 
   it('A room has new places after its last subscriber has left', async () => {

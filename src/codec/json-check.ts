@@ -77,8 +77,9 @@ export const MAX_DEPTH = 256;
  * value, even if a getter or a Proxy returns another value the second time.
  *
  * @param root names the value in messages: `payload`, `headers`
+ * @param levels the most levels of nesting
  * @throws TypeError saying where and what. It refuses `undefined` itself, functions, symbols, bigint, bytes, `NaN` and the infinities. It
- *   refuses more than 256 levels of nesting, so circular structures too. It refuses objects that show none of their content as
+ *   refuses more than `levels` levels of nesting, so circular structures too. It refuses objects that show none of their content as
  *   properties, such as a Map, Set, Promise, RegExp or Error.
  *
  * @example
@@ -88,8 +89,8 @@ export const MAX_DEPTH = 256;
  * // TypeError: codec 'json': expected a value it can carry at payload.tags[0], got a Set
  * ```
  */
-export function checkedJson(value: unknown, root: string): string {
-  const check = new Check(root);
+export function checkedJson(value: unknown, root: string, levels = MAX_DEPTH): string {
+  const check = new Check(root, levels);
   const json = JSON.stringify(value, function (this: Holder, key: string, written: unknown) {
     return check.written(this, key, written);
   }) as string | undefined;
@@ -117,7 +118,10 @@ class Check {
   readonly #open: object[] = [];
   readonly #keys: string[] = [];
 
-  constructor(private readonly root: string) {}
+  constructor(
+    private readonly root: string,
+    private readonly levels: number,
+  ) {}
 
   /** Returns the value to write for a key of `holder`. `value` is the result of its `toJSON`, if it has one. */
   written(holder: Holder, key: string, value: unknown): unknown {
@@ -140,7 +144,7 @@ class Check {
       if (isBytes(value) || hidesContent(value)) throw this.#refusal(key, value);
     }
     const depth = this.#open.length;
-    if (depth === MAX_DEPTH || this.#open.includes(value)) throw depthRefusal('json', this.root, MAX_DEPTH);
+    if (depth === this.levels || this.#open.includes(value)) throw depthRefusal('json', this.root, this.levels);
     this.#open.push(value);
     this.#keys[depth] = key;
     return value;

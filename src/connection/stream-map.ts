@@ -1,3 +1,5 @@
+import { randomInt32 } from '../util/random.js';
+
 /** Slots of a new table; always a power of two. */
 const MIN_CAPACITY = 4;
 /** A table of at most so many slots is not worth shrinking. */
@@ -18,7 +20,7 @@ export class StreamMap<T> {
   #values: (T | undefined)[] = [];
   #size = 0;
 
-  constructor(readonly seed = randomSeed()) {
+  constructor(readonly seed = randomInt32()) {
     this.#clear(MIN_CAPACITY);
   }
 
@@ -95,12 +97,6 @@ export class StreamMap<T> {
     this.#ids = new Array<number>(slots).fill(FREE);
     this.#values = new Array<T | undefined>(slots).fill(undefined);
   }
-}
-
-/** Returns a random seed. Avoids Math.random if possible: a program that reveals its numbers also reveals the next ones. */
-function randomSeed(): number {
-  const { crypto } = globalThis as Partial<Pick<typeof globalThis, 'crypto'>>;
-  return crypto === undefined ? (Math.random() * 2 ** 32) | 0 : Number(crypto.getRandomValues(new Int32Array(1))[0]);
 }
 
 /** Spreads ids over all 32 bits, by the last step of MurmurHash3 over both halves of an id of up to 53 bits. */

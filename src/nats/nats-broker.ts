@@ -8,13 +8,13 @@ import { fromJson } from '../topics/json-value.js';
 import type { Message, PublishOptions } from '../topics/log.js';
 import { linkOf } from './nats-connection.js';
 import type { NatsConnection, NatsLink } from './nats-connection.js';
-import { cursorBy, cursorOf, sequenceOf } from './nats-cursor.js';
+import { cursorBy, cursorOf, OWN_ID, sequenceOf } from './nats-cursor.js';
 import { explain } from './nats-error.js';
 import { heartbeats, keptAll } from './nats-quiet.js';
 
 const MSG_ID = 'Nats-Msg-Id';
-/** Begins the id of the first message of a subject, which has no value. */
-const START = 'rxmux-start-';
+/** Begins the id of the first message of a subject, which has no value and no bytes. */
+const START = `${OWN_ID}start-`;
 const WRONG_LAST_SEQUENCE = 10_071;
 const CONSUMER = {
   deliver_policy: DeliverPolicy.StartSequence,
@@ -59,9 +59,25 @@ export class NatsBroker<T> implements Broker<T> {
   }
 
   async publish(json: string, { key }: PublishOptions): Promise<string> {
-    const msgID = key ?? newEpoch() + newEpoch();
+    if (key !== undefined) return this.#publishOnce(json, key);
+    const msgID = OWN_ID + newEpoch();
     const { seq } = await this.#link.ask(() => this.#js.publish(this.subject, json, { msgID }));
     return cursorBy(seq, msgID);
+  }
+
+  /**
+   * Publishes a message with a key. Its cursor has its time, which only the stream knows. The stream remembers an id longer than a message
+   * that was removed, so then the next id names the removed one: two publishers still write one message.
+   */
+  async #publishOnce(json: string, key: string): Promise<string> {
+    for (let removed = 0; ;) {
+      const msgID = this.#keyId(key, removed);
+      const { seq, duplicate } = await this.#link.ask(() => this.#js.publish(this.subject, json, { msgID }));
+      const stored = await this.#stored(seq);
+      if (stored !== null) return storedCursor(stored);
+      if (!duplicate) return cursorBy(seq, msgID);
+      removed = seq;
+    }
   }
 
   async *read(after: string | null, toEnd: boolean, signal: AbortSignal): AsyncGenerator<Message<T, string>, void> {
@@ -69,6 +85,7 @@ export class NatsBroker<T> implements Broker<T> {
       if (toEnd && after === (await this.head())) return;
       await this.#checkKept(after);
     }
+    if (!toEnd) await this.#checkKeepsEnough();
     const { consumers } = await this.#jsm();
     if (signal.aborted) return;
     const config = { ...CONSUMER, filter_subject: this.subject, opt_start_seq: after === null ? 1 : sequenceOf(after) + 1 };
@@ -142,6 +159,23 @@ export class NatsBroker<T> implements Broker<T> {
     if (!signal.aborted) throw this.#away('the connection to NATS is lost');
   }
 
+  /** The id of a key. Ids count for the whole stream, so this one holds the subject, in which no space can be. */
+  #keyId(key: string, removed: number): string {
+    return `key:${removed} ${this.subject} ${key}`;
+  }
+
+  /**
+   * @throws BrokerError for a stream of several subjects that keeps one message of each: a new message displaces the one before, and the
+   *   messages of other subjects hide whether there was another between
+   */
+  async #checkKeepsEnough(): Promise<void> {
+    const { config } = await this.#info();
+    const isAlone = config.subjects?.length === 1 && config.subjects[0] === this.subject;
+    if (config.max_msgs_per_subject !== 1 || isAlone) return;
+    const text = 'expected a stream that keeps at least 2 messages of each of its subjects (max_msgs_per_subject), got 1';
+    throw new BrokerError('BROKER_FAILED', `${this.name}: ${text}`);
+  }
+
   async #last(): Promise<StoredMsg | null> {
     const { streams } = await this.#jsm();
     return this.#link.ask(() => streams.getMessage(this.stream, { last_by_subj: this.subject }));
@@ -182,9 +216,13 @@ export class NatsBroker<T> implements Broker<T> {
   }
 
   async #storedAt(place: string): Promise<StoredMsg | null> {
-    const { streams } = await this.#jsm();
     const seq = sequenceOf(place);
-    return seq > 0 ? this.#link.ask(() => streams.getMessage(this.stream, { seq })) : null;
+    return seq > 0 ? this.#stored(seq) : null;
+  }
+
+  async #stored(seq: number): Promise<StoredMsg | null> {
+    const { streams } = await this.#jsm();
+    return this.#link.ask(() => streams.getMessage(this.stream, { seq }));
   }
 
   #isAt(place: string, stored: StoredMsg | null): boolean {
@@ -197,8 +235,8 @@ export class NatsBroker<T> implements Broker<T> {
   }
 
   #valueOf(message: JsMsg): T | undefined {
-    if (message.headers?.get(MSG_ID).startsWith(START) === true) return undefined;
-    return fromJson(message.string(), `message ${message.seq} of ${this.name}`) as T | undefined;
+    if (message.data.length === 0 && message.headers?.get(MSG_ID).startsWith(START) === true) return undefined;
+    return fromJson(message.string(), `message ${message.seq} of ${this.name}`, this) as T | undefined;
   }
 
   #away(text: string): BrokerError {

@@ -4,12 +4,15 @@ export interface Stored {
   readonly time: Date;
 }
 
+/** Begins each random id, of which no other message has the same. */
+export const OWN_ID = 'rxmux-';
+
 /**
  * Returns the cursor of a message: its sequence, and a fingerprint. A stream that was made again, or restored from a copy, has other
- * messages at the same sequences.
+ * messages at the same sequences. They may have the same keys, so only a random id counts, and else the time.
  */
 export function cursorOf({ seq, time }: Stored, id: string | undefined): string {
-  return cursorBy(seq, id === undefined || id === '' ? String(time.getTime()) : id);
+  return cursorBy(seq, id?.startsWith(OWN_ID) === true ? id : String(time.getTime()));
 }
 
 export function cursorBy(seq: number, id: string): string {

@@ -7,6 +7,8 @@ const STREAM_NOT_FOUND = 10_059;
 const CONSUMER_NOT_FOUND = 10_014;
 /** Answers for want of memory, of disk, and of room in a stream. */
 const FULL: readonly unknown[] = [10_002, 10_023, 10_028, 10_047, 10_077];
+/** Answers to a message that the stream never takes: it is too large, or the stream is sealed. */
+const REFUSED: readonly unknown[] = [10_054, 10_109];
 const UNAVAILABLE = 503;
 
 /** An error of the client, as far as its kind depends on it. Several copies of the client have several classes, so names count. */
@@ -38,6 +40,9 @@ function judge(error: NatsError, nc: NatsConnection): Judgement {
   if (error.name === 'JetStreamNotEnabled' || error.name === 'NoResponders') {
     return { code: 'BROKER_AWAY', text: 'no stream of NATS answers: it starts, or has no such subject' };
   }
+  if (error.name === 'InvalidArgumentError' && message.includes('max_payload')) {
+    return { code: 'BROKER_REFUSED', text: `NATS never takes this message: ${message}` };
+  }
   if (error instanceof TypeError || error.name === 'InvalidArgumentError') return { code: 'BROKER_FAILED', text: message };
   return { code: 'BROKER_AWAY', text: `NATS does not answer: ${message}` };
 }
@@ -46,6 +51,7 @@ function judge(error: NatsError, nc: NatsConnection): Judgement {
 function judgeAnswer({ code, status }: NatsError, message: string): Judgement {
   if (code === STREAM_NOT_FOUND) return { code: 'BROKER_MISSING', text: 'the stream does not exist' };
   if (FULL.includes(code)) return { code: 'BROKER_FULL', text: `NATS has no room: ${message}` };
+  if (REFUSED.includes(code)) return { code: 'BROKER_REFUSED', text: `NATS never takes this message: ${message}` };
   if (code === CONSUMER_NOT_FOUND || status === UNAVAILABLE) return { code: 'BROKER_AWAY', text: `NATS does not answer: ${message}` };
   return { code: 'BROKER_FAILED', text: `NATS answers: ${message}` };
 }

@@ -4,6 +4,7 @@ import type { Broker } from '../topics/broker-log.js';
 import { CursorLost } from '../topics/cursor-lost.js';
 import { fromJson } from '../topics/json-value.js';
 import type { Message, PublishOptions } from '../topics/log.js';
+import { warnOfPassing } from '../topics/pass-over.js';
 import { command, connection } from './redis-client.js';
 import type { AnyRedis } from './redis-client.js';
 import { explain } from './redis-error.js';
@@ -20,10 +21,10 @@ const START = 'start';
 /** Every message has a greater id. */
 const BEFORE_ALL = '0-0';
 
-/** Adds a message, unless its key was used before. Then it returns the place of that message. */
+/** Adds a message, unless the stream keeps one with the same key. Then it returns the place of that message. */
 const PUBLISH_ONCE = `
 local known = redis.call('GET', KEYS[2])
-if known then return known end
+if known and #redis.call('XRANGE', KEYS[1], known, known) > 0 then return known end
 local id = redis.call('XADD', KEYS[1], 'MAXLEN', '~', ARGV[1], '*', '${VALUE}', ARGV[2])
 redis.call('SET', KEYS[2], id, 'EX', ARGV[3])
 return id`;
@@ -58,7 +59,7 @@ export class RedisBroker<T> implements Broker<T> {
   }
 
   publish(json: string, { key }: PublishOptions): Promise<string> {
-    return key === undefined ? this.#add(VALUE, json) : this.#addOnce(json, `${this.stream}:key:${key}`);
+    return key === undefined ? this.#add(VALUE, json) : this.#addOnce(json, keyOf(this.stream, key));
   }
 
   async *read(after: string | null, toEnd: boolean, signal: AbortSignal): AsyncGenerator<Message<T, string>, void> {
@@ -128,9 +129,13 @@ export class RedisBroker<T> implements Broker<T> {
     }
   }
 
+  /** Other programs may add entries with more fields, and entries without a value. */
   #valueOf(id: string, fields: readonly string[]): T | undefined {
-    if (fields[0] === START) return undefined;
-    return fromJson(fields[fields.indexOf(VALUE) + 1] ?? '', `message ${id} of ${this.name}`) as T | undefined;
+    const json = fields.find((_, nth) => nth % 2 === 1 && fields[nth - 1] === VALUE);
+    if (json !== undefined) return fromJson(json, `message ${id} of ${this.name}`, this) as T | undefined;
+    const isFirst = fields.length === 2 && fields[0] === START && fields[1] === '';
+    if (!isFirst) warnOfPassing(this, id, `entry ${id} of ${this.name} has no field '${VALUE}', and is passed over`);
+    return undefined;
   }
 
   async #add(field: string, text: string): Promise<string> {
@@ -141,6 +146,14 @@ export class RedisBroker<T> implements Broker<T> {
     const options = [String(this.keep), json, String(DEDUPLICATION_S)];
     return (await command(this.client, 'EVAL', PUBLISH_ONCE, '2', this.stream, used, ...options)) as string;
   }
+}
+
+/**
+ * The key of Redis that holds the place of a message. It ends with the length of the stream's name, so that no two pairs of names read
+ * alike. It begins with the stream's name, so that a permission for `chat:*` holds for it too.
+ */
+function keyOf(stream: string, key: string): string {
+  return `${stream}:key:${key}:${stream.length}`;
 }
 
 /** The entries in a reply of XREAD for one stream: a list of pairs in RESP2, an object in RESP3, `null` for none. */

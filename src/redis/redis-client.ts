@@ -32,8 +32,10 @@ interface CommandOptions {
 export interface RedisClient extends CommonClient {
   /** Sends a command. Rejects with the error of the server, or when the connection is lost. */
   sendCommand(args: string[], options?: CommandOptions): Promise<unknown>;
-  /** Makes a client with the same options, not connected yet. */
-  duplicate(): RedisClient;
+  /** The options of the client. */
+  readonly options?: { readonly socket?: object | undefined } | undefined;
+  /** Makes a client with the same options, except for those given, not connected yet. */
+  duplicate(overrides?: { readonly socket: object }): RedisClient;
 }
 
 /** A client of the package `redis`, from version 6 on, that finds its server by sentinels: the result of `createSentinel`. */
@@ -76,6 +78,8 @@ export async function command(client: AnyRedis, ...args: readonly string[]): Pro
  * Opens one more connection with the options of a client: a blocked read, and a subscription, hold up all other commands. Emits the new
  * client once it is connected, and closes it when the subscriber leaves.
  *
+ * The new connection is silent for long, so it takes no `socketTimeout`.
+ *
  * Errors when the connection fails, because the new client would try again in silence. A client of sentinels finds the next server itself.
  * Errors when the program closes its client, too.
  */
@@ -89,7 +93,7 @@ export function connection(client: AnyRedis): Observable<AnyRedis> {
       fail(new Error('the client is closed'));
       return;
     }
-    const made = client.duplicate();
+    const made = duplicateOf(client);
     let isDialing = true;
     const close = (): void => {
       if (!isDialing && made.isOpen) made.destroy();
@@ -116,6 +120,11 @@ export function connection(client: AnyRedis): Observable<AnyRedis> {
         fail(error);
       });
   });
+}
+
+function duplicateOf(client: AnyRedis): AnyRedis {
+  if (isSentinel(client)) return client.duplicate();
+  return client.duplicate({ socket: { ...client.options?.socket, socketTimeout: 0 } });
 }
 
 function isSentinel(client: AnyRedis): client is RedisSentinel {

@@ -16,6 +16,8 @@ const ANSWERS: Readonly<Record<string, Judgement>> = {
   LOADING: ['BROKER_AWAY', 'Redis starts'],
   BUSY: ['BROKER_AWAY', 'Redis is busy'],
   READONLY: ['BROKER_AWAY', 'this Redis is a replica'],
+  UNBLOCKED: ['BROKER_AWAY', 'Redis has ended a read that waited'],
+  NOREPLICAS: ['BROKER_AWAY', 'Redis has too few replicas'],
   MASTERDOWN: ['BROKER_AWAY', 'Redis has no master'],
   CLUSTERDOWN: ['BROKER_AWAY', 'the cluster is down'],
   TRYAGAIN: ['BROKER_AWAY', 'the cluster moves a key'],
@@ -30,8 +32,15 @@ export function explain(error: unknown, name: string, client: Pick<AnyRedis, 'is
   return new BrokerError(code, `${name}: ${text}: ${message}`, { cause: error });
 }
 
+/** Answers of several kinds that all begin with ERR. */
+const OTHERS: readonly (readonly [RegExp, Judgement])[] = [
+  [/^ERR max number of clients/, ['BROKER_AWAY', 'Redis takes no more connections']],
+  [/^ERR The stream has exhausted/, ['BROKER_REFUSED', 'Redis never takes this message']],
+];
+
 function judge(error: unknown, message: string): Judgement {
-  if (message.includes('max number of clients reached')) return AWAY;
+  const other = OTHERS.find(([pattern]) => pattern.test(message));
+  if (other !== undefined) return other[1];
   const answer = /^([A-Z]{2,}) /.exec(message)?.[1];
   if (answer !== undefined) return Object.hasOwn(ANSWERS, answer) ? (ANSWERS[answer] ?? FAILED) : FAILED;
   return error instanceof TypeError ? FAILED : AWAY;

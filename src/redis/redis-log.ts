@@ -1,4 +1,5 @@
 import { BrokerLog } from '../topics/broker-log.js';
+import { checkMaxItemBytes } from '../topics/json-value.js';
 import type { Log } from '../topics/log.js';
 import { optionError } from '../util/check.js';
 import { checkOptions } from '../util/check.js';
@@ -10,20 +11,23 @@ import type { RedisClient, RedisSentinel } from './redis-client.js';
 export interface RedisLogOptions {
   /** The key of the stream: the topic. */
   readonly stream: string;
-  /** At least this many messages are kept, as the history. An integer. Default 10 000. */
+  /** At least this many messages are kept, as the history, and up to 100 more by the settings of Redis. An integer. Default 10 000. */
   readonly keep?: number | undefined;
+  /** The most bytes of a value with its cursor. A larger one is refused. Default 16 MiB, the `maxPayloadBytes` of a client. */
+  readonly maxItemBytes?: number | undefined;
 }
 
 /**
  * Makes a log over a stream of Redis, from version 6.2 on. The process has one more connection for all subscribers of the log.
  *
- * Values are JSON. The same `key` within two minutes is one message. An empty stream gets one first message without a value. A cursor is
- * lost once the stream no longer has its message.
+ * Values are JSON. The same `key` within two minutes is one message, as long as that is kept. An empty stream gets one first message
+ * without a value. A cursor is lost once the stream no longer has its message.
  *
  * Subscribers wait while the broker is away. `publish` rejects, and subscribers error, with a `BrokerError`.
  *
  * @param client connected already: of one server, or of sentinels
- * @throws TypeError for another client, such as one of a cluster; and unless `stream` is a text and `keep` an integer of at least 1
+ * @throws TypeError for another client, such as one of a cluster; unless `stream` is a text and `keep` an integer of at least 1; and for a
+ *   `maxItemBytes` up to 1024
  *
  * @example
  * ```ts
@@ -34,10 +38,10 @@ export interface RedisLogOptions {
  */
 export function redisLog<T>(client: RedisClient | RedisSentinel, options: RedisLogOptions): Log<T, string> {
   checkClient(client);
-  checkOptions(options, { stream: true, keep: true });
-  const { stream, keep = 10_000 } = options;
+  checkOptions(options, { stream: true, keep: true, maxItemBytes: true });
+  const { stream, keep = 10_000, maxItemBytes } = options;
   if (typeof stream !== 'string' || stream === '') throw optionError('stream', 'a key', stream);
-  return new BrokerLog(new RedisBroker<T>(client, stream, checkKeep(keep)));
+  return new BrokerLog(new RedisBroker<T>(client, stream, checkKeep(keep)), checkMaxItemBytes(maxItemBytes));
 }
 
 function checkKeep(keep: unknown): number {

@@ -5,10 +5,12 @@
  * - `BROKER_MISSING`: the stream, or the feature of the server, does not exist.
  * - `BROKER_FORBIDDEN`: the user of the connection lacks a permission.
  * - `BROKER_FULL`: a limit, the memory or the disk has no room.
+ * - `BROKER_REFUSED`: the stream never takes this message: it is too large, or the stream is sealed. Another try fails too.
  * - `BROKER_CLOSED`: this program has closed its connection.
  * - `BROKER_FAILED`: every other answer of the broker.
  */
-export type BrokerErrorCode = 'BROKER_AWAY' | 'BROKER_MISSING' | 'BROKER_FORBIDDEN' | 'BROKER_FULL' | 'BROKER_CLOSED' | 'BROKER_FAILED';
+export type BrokerErrorCode =
+  'BROKER_AWAY' | 'BROKER_MISSING' | 'BROKER_FORBIDDEN' | 'BROKER_FULL' | 'BROKER_REFUSED' | 'BROKER_CLOSED' | 'BROKER_FAILED';
 
 /**
  * A broker refused, or did not answer. `cause` is the error of its client.

@@ -2,7 +2,7 @@ import { defer, finalize, firstValueFrom, from, Observable, share, timer } from 
 import { log as writeLog } from '../logger.js';
 import type { BrokerError } from './broker-error.js';
 import { CursorLost } from './cursor-lost.js';
-import { toJson } from './json-value.js';
+import { MAX_ITEM_BYTES, toMessageJson } from './json-value.js';
 import { checkPublish } from './log.js';
 import type { Log, Message, PublishOptions } from './log.js';
 
@@ -45,7 +45,10 @@ export class BrokerLog<T> implements Log<T, string> {
   #reader: Reader | null = null;
   readonly live$: Observable<Message<T, string>>;
 
-  constructor(private readonly broker: Broker<T>) {
+  constructor(
+    private readonly broker: Broker<T>,
+    readonly maxItemBytes = MAX_ITEM_BYTES,
+  ) {
     this.live$ = defer(() => this.#follow()).pipe(share());
   }
 
@@ -74,7 +77,7 @@ export class BrokerLog<T> implements Log<T, string> {
 
   async publish(value: T, options: PublishOptions = {}): Promise<string> {
     checkPublish(options);
-    const json = toJson(value);
+    const json = toMessageJson(value, this.maxItemBytes);
     try {
       return await this.broker.publish(json, options);
     } catch (error) {

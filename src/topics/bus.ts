@@ -3,8 +3,8 @@ import type { Subscriber, TeardownLogic } from 'rxjs';
 import { optionError } from '../util/check.js';
 import { getOrMake } from '../util/collections.js';
 import { encodedLength } from '../wire/length.js';
-import { checkCarried } from './carried-value.js';
 import { InOrder } from './in-order.js';
+import { toJson } from './json-value.js';
 
 /**
  * Carries values to all servers: without history, each at most once. A server that is not connected to the broker misses them.
@@ -14,7 +14,11 @@ import { InOrder } from './in-order.js';
 export interface Bus {
   /** Emits the values of a channel from now on, also of this server. Subscribers of a process share one subscription at the broker. */
   on<T>(channel: string): Observable<T>;
-  /** Sends a value to all servers. Resolves once it was passed to the broker. */
+  /**
+   * Sends a value to all servers, as JSON. Resolves once it was passed to the broker.
+   *
+   * @throws TypeError for a value that JSON does not carry, such as bytes, `NaN` and a Map
+   */
   send(channel: string, value: unknown): Promise<void>;
 }
 
@@ -30,8 +34,9 @@ export interface Bus {
  */
 export function memoryBus(): Bus {
   const channels = new Map<string, Subject<unknown>>();
-  const values = new InOrder<readonly [channel: string, value: unknown]>(([channel, value]) => {
-    channels.get(channel)?.next(value);
+  // Listeners get a value as it was when it was sent.
+  const values = new InOrder<readonly [channel: string, json: string]>(([channel, json]) => {
+    channels.get(channel)?.next(JSON.parse(json));
   });
   const listen = (channel: string, subscriber: Subscriber<unknown>): TeardownLogic => {
     const values$ = getOrMake(channels, channel, () => new Subject());
@@ -49,8 +54,7 @@ export function memoryBus(): Bus {
     send: (channel, value) =>
       new Promise((resolve) => {
         checkChannel(channel);
-        checkCarried(value);
-        values.send([channel, value]);
+        values.send([channel, toJson(value)]);
         resolve();
       }),
   };

@@ -1,6 +1,8 @@
-/** Makes a name for a life of a log: the cursors of another life are lost. */
+import { randomInt32 } from '../util/random.js';
+
+/** Makes a name for a life of a log, of 64 random bits: the cursors of another life are lost. */
 export function newEpoch(): string {
-  return Math.random().toString(36).slice(2, 10);
+  return [randomInt32(), randomInt32()].map((bits) => (bits >>> 0).toString(36)).join('');
 }
 
 /** The number in a cursor such as `k3f:12`; NaN for any other value. */

@@ -1,5 +1,29 @@
 import { checkedJson } from '../codec/json-check.js';
+import { hasMoreItems } from '../codec/json-text.js';
 import { log } from '../logger.js';
+import { optionError } from '../util/check.js';
+import { encodedLength, fitsWithin } from '../wire/length.js';
+import { DEFAULT_LIMITS } from '../wire/limits.js';
+import { warnOfPassing } from './pass-over.js';
+
+/** The default of `maxItemBytes`: the largest payload that a peer accepts by default. */
+export const MAX_ITEM_BYTES = DEFAULT_LIMITS.maxPayloadBytes;
+/** Reserved for an item's cursor and for its keys. */
+const AROUND_BYTES = 1024;
+/** The item, its cursor and its keys count as items of a payload, too. */
+const AROUND_ITEMS = 10;
+/** The codec msgpack carries 95 levels, and the item is the outermost. */
+const MOST_LEVELS = 94;
+
+/**
+ * Returns the option `maxItemBytes` of a log.
+ *
+ * @throws TypeError unless it is a number that leaves room for a cursor
+ */
+export function checkMaxItemBytes(maxItemBytes: unknown = MAX_ITEM_BYTES): number {
+  if (typeof maxItemBytes === 'number' && maxItemBytes > AROUND_BYTES) return maxItemBytes;
+  throw optionError('maxItemBytes', `a number above ${AROUND_BYTES}`, maxItemBytes);
+}
 
 /**
  * Writes a value for a broker.
@@ -10,12 +34,40 @@ export function toJson(value: unknown): string {
   return checkedJson(value, 'value');
 }
 
-/** Reads the value of a message, or warns and returns `undefined`: another program may publish at the broker too. */
-export function fromJson(text: string, where: string): unknown {
+/**
+ * Writes the value of a message. Each codec of the library carries it to followers within an item.
+ *
+ * @throws TypeError as {@link toJson} does. Also for 95 levels of nesting and for a key `__proto__`, which msgpack refuses, for a value over
+ *   `maxItemBytes`, and for a million items
+ */
+export function toMessageJson(value: unknown, maxItemBytes: number): string {
+  const json = checkedJson(value, 'value', MOST_LEVELS);
+  // Within a text JSON escapes each quote, so this is a key.
+  if (/[{,]"__proto__":/.test(json)) throw new TypeError("value: expected no key '__proto__', which the codec msgpack refuses, got one");
+  const most = maxItemBytes - AROUND_BYTES;
+  if (!fitsWithin(json, most))
+    throw new TypeError(
+      `value: expected at most ${most} bytes of JSON (maxItemBytes, less ${AROUND_BYTES} for the cursor), got ${encodedLength(json)}`,
+    );
+  const mostItems = DEFAULT_LIMITS.maxPayloadItems - AROUND_ITEMS;
+  if (hasMoreItems(json, mostItems))
+    throw new TypeError(`value: expected at most ${mostItems} items, so that followers accept it (maxPayloadItems), got more`);
+  return json;
+}
+
+/**
+ * Reads a value of a broker, or warns and returns `undefined`: another program may publish there too.
+ *
+ * @param topic whose history has the value, so that each reader meets it again; none for a value of a bus
+ */
+export function fromJson(text: string, where: string, topic?: object): unknown {
   try {
     return JSON.parse(text);
-  } catch (error) {
-    log('warn', `${where} is no JSON, and is dropped`, error);
+  } catch {
+    // The error of JSON.parse quotes the text, which belongs to the application.
+    const warning = `${where} is no JSON, and is dropped`;
+    if (topic === undefined) log('warn', warning);
+    else warnOfPassing(topic, where, warning);
     return undefined;
   }
 }

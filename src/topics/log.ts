@@ -65,9 +65,15 @@ export interface Log<T, C> {
   /**
    * Resolves with the place of the message once the broker has it.
    *
-   * @throws TypeError for `undefined`, and for a value with a function or a symbol in it
+   * @throws TypeError for a value that JSON does not carry, such as `undefined`, bytes, `NaN` and a Map. Also for a value that no item can
+   *   carry to each follower: over `maxItemBytes`, over 94 levels of nesting, or with a key `__proto__`
    */
   publish(value: T, options?: PublishOptions): Promise<C>;
+  /**
+   * The most bytes of an item, encoded: a value and its cursor. `publish` rejects a larger one, and {@link answerTopic} passes over it.
+   * Default 16 MiB, the `maxPayloadBytes` of a client. With clients of several limits, the smallest counts.
+   */
+  readonly maxItemBytes?: number | undefined;
   /** Returns whether `a` is after `b`. Default: `a > b`, which fails subscribers where texts such as `'9'` and `'10'` do not rise by it. */
   newer?(a: C, b: C): boolean;
 }

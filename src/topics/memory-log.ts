@@ -1,11 +1,10 @@
 import { Subject } from 'rxjs';
-import { checkValue } from '../stream/payload.js';
 import { checkNumber } from '../util/check.js';
 import { checkOptions } from '../util/check.js';
-import { checkCarried } from './carried-value.js';
 import { CursorLost } from './cursor-lost.js';
 import { newEpoch, numberOf } from './epoch.js';
 import { InOrder } from './in-order.js';
+import { checkMaxItemBytes, toMessageJson } from './json-value.js';
 import { checkPublish } from './log.js';
 import type { Log, Message, PublishOptions } from './log.js';
 
@@ -13,13 +12,16 @@ import type { Log, Message, PublishOptions } from './log.js';
 export interface MemoryLogOptions {
   /** Keeps this many messages. Default 10 000. */
   readonly keep?: number | undefined;
+  /** The most bytes of a value with its cursor. A larger one is refused. Default 16 MiB, the `maxPayloadBytes` of a client. */
+  readonly maxItemBytes?: number | undefined;
 }
 
 /**
- * Makes a log in the memory of this process, with the interface of a broker: the start for one server, and for tests. It keeps the last
- * messages, and no bytes are counted. It ends with the process. The cursors of another process are lost here, so its clients learn of it.
+ * Makes a log in the memory of this process, with the interface of a broker: the start for one server, and for tests. Values are JSON, as
+ * at a broker. The log keeps the last messages, and no bytes are counted. It ends with the process. The cursors of another process are lost
+ * here, so its clients learn of it.
  *
- * @throws TypeError unless `keep` is a number of at least 1
+ * @throws TypeError unless `keep` is a number of at least 1, and `maxItemBytes` one above 1024
  *
  * @example
  * ```ts
@@ -28,72 +30,96 @@ export interface MemoryLogOptions {
  * ```
  */
 export function memoryLog<T>(options: MemoryLogOptions = {}): Log<T, string> {
-  checkOptions(options, { keep: true });
-  const { keep = 10_000 } = options;
-  return new MemoryLog(checkNumber('keep', keep, 1));
+  checkOptions(options, { keep: true, maxItemBytes: true });
+  const { keep = 10_000, maxItemBytes } = options;
+  return new MemoryLog(checkNumber('keep', keep, 1), checkMaxItemBytes(maxItemBytes));
 }
 
-interface Entry<T> extends Message<T, string> {
+interface Entry {
+  readonly json: string;
   readonly key: string | undefined;
 }
 
 class MemoryLog<T> implements Log<T, string> {
   readonly #epoch = newEpoch();
-  readonly #entries: Entry<T>[] = [];
-  readonly #cursors = new Map<string, string>();
+  /** The kept messages by their numbers, the oldest first. */
+  readonly #entries = new Map<number, Entry>();
+  /** The numbers of the kept messages that have a key. */
+  readonly #numbers = new Map<string, number>();
   readonly #live$ = new Subject<Message<T, string>>();
-  readonly #messages = new InOrder<Entry<T>>((entry) => {
-    this.#live$.next(entry);
+  readonly #messages = new InOrder<readonly [number: number, json: string]>(([number, json]) => {
+    if (this.#live$.observed) this.#live$.next(this.#message(number, json));
   });
   readonly live$ = this.#live$.asObservable();
-  /** The number of all messages so far. */
-  #published = 0;
+  /** The number of the last message. */
+  #last = 0;
 
-  constructor(private readonly keep: number) {}
+  constructor(
+    private readonly keep: number,
+    readonly maxItemBytes: number,
+  ) {}
 
   newer(a: string, b: string): boolean {
     return numberOf(a) > numberOf(b);
   }
 
   head(): readonly string[] {
-    return [this.#cursor()];
+    return [this.#cursor(this.#last)];
   }
 
-  history(cursor: string | null): readonly Message<T, string>[] {
-    if (cursor === null) return [...this.#entries];
-    const missing = this.#published - numberOf(cursor);
-    const isKept = missing >= 0 && missing <= this.#entries.length && cursor.startsWith(`${this.#epoch}:`);
-    if (!isKept) throw new CursorLost(this.#cursor());
-    return missing === 0 ? [] : this.#entries.slice(-missing);
+  history(cursor: string | null): Iterable<Message<T, string>> {
+    const place = cursor === null ? null : numberOf(cursor);
+    const isKept = place === null || (place >= this.#last - this.#entries.size && place <= this.#last);
+    if (!isKept || cursor?.startsWith(`${this.#epoch}:`) === false) throw this.#lost();
+    const end = this.#last;
+    return { [Symbol.iterator]: () => this.#read(place, end) };
   }
 
   publish(value: T, options: PublishOptions = {}): Promise<string> {
     return new Promise((resolve) => {
       checkPublish(options);
-      checkValue(value);
-      checkCarried(value);
+      const json = toMessageJson(value, this.maxItemBytes);
       const { key } = options;
-      const known = key === undefined ? undefined : this.#cursors.get(key);
-      resolve(known ?? this.#append(value, key));
+      const known = key === undefined ? undefined : this.#numbers.get(key);
+      resolve(this.#cursor(known ?? this.#append(json, key)));
     });
   }
 
-  #append(value: T, key: string | undefined): string {
-    this.#published++;
-    const entry = { cursor: this.#cursor(), value, key };
-    this.#entries.push(entry);
-    if (key !== undefined) this.#cursors.set(key, entry.cursor);
-    if (this.#entries.length > this.keep) this.#trim();
-    this.#messages.send(entry);
-    return entry.cursor;
+  #append(json: string, key: string | undefined): number {
+    const number = ++this.#last;
+    this.#entries.set(number, { json, key });
+    if (key !== undefined) this.#numbers.set(key, number);
+    if (this.#entries.size > this.keep) this.#trim();
+    this.#messages.send([number, json]);
+    return number;
   }
 
   #trim(): void {
-    const key = this.#entries.shift()?.key;
-    if (key !== undefined) this.#cursors.delete(key);
+    for (const [oldest, { key }] of this.#entries) {
+      this.#entries.delete(oldest);
+      if (key !== undefined) this.#numbers.delete(key);
+      return;
+    }
   }
 
-  #cursor(): string {
-    return `${this.#epoch}:${this.#published}`;
+  /** Reads message after message, so that a waiting reader holds no list. The log may trim its next message meanwhile. */
+  *#read(place: number | null, end: number): Generator<Message<T, string>, void> {
+    for (let number = place ?? this.#last - this.#entries.size; number < end;) {
+      const entry = this.#entries.get(++number);
+      if (entry === undefined) throw this.#lost();
+      yield this.#message(number, entry.json);
+    }
+  }
+
+  #message(number: number, json: string): Message<T, string> {
+    return { cursor: this.#cursor(number), value: JSON.parse(json) as T };
+  }
+
+  #lost(): CursorLost<string> {
+    return new CursorLost(this.#cursor(this.#last));
+  }
+
+  #cursor(number: number): string {
+    return `${this.#epoch}:${number}`;
   }
 }

@@ -1,9 +1,9 @@
 import { defer, map, share } from 'rxjs';
-import { checkValue } from '../stream/payload.js';
 import { channelOf, checkBus } from './bus.js';
 import type { Bus } from './bus.js';
 import { CursorLost } from './cursor-lost.js';
 import { newEpoch, numberOf } from './epoch.js';
+import { MAX_ITEM_BYTES, toMessageJson } from './json-value.js';
 import { checkPublish } from './log.js';
 import type { Log, PublishOptions } from './log.js';
 
@@ -48,7 +48,7 @@ export function room<T>(bus: Bus, channel: string): Log<T, string> {
     },
     async publish(value, options: PublishOptions = {}) {
       checkPublish(options);
-      checkValue(value);
+      toMessageJson(value, MAX_ITEM_BYTES);
       await bus.send(ownChannel, value);
       return place();
     },

@@ -15,7 +15,8 @@ import type { Message, TopicItem } from './log.js';
 export interface TopicOptions<T, C> {
   /**
    * Called where messages after the last cursor are no longer kept. The topic emits the returned values, such as a snapshot, and then the
-   * messages after `resetTo`. Return `EMPTY` to skip the lost messages. Default: the topic errors with {@link CursorLost}.
+   * messages after `resetTo`, the end of the log. Return `EMPTY` to skip the lost messages, and those that are still kept. Default: the
+   * topic errors with {@link CursorLost}.
    */
   readonly onLost?: ((resetTo: C) => ObservableInput<T>) | undefined;
 }

@@ -5,19 +5,25 @@ import { logger } from '../../../src/logger.js';
 export interface PeerLogs {
   readonly warnings: readonly string[];
   readonly errors: readonly string[];
+  /** The values beside the messages of warnings. */
+  readonly details: readonly unknown[];
 }
 
 /** Collects the lines of `warn` and `error`, anew for each test of a file. */
 export function collectLogs(): PeerLogs {
   const warnings: string[] = [];
   const errors: string[] = [];
+  const details: unknown[] = [];
   beforeEach(() => {
-    warnings.length = errors.length = 0;
-    jest.spyOn(logger, 'warn').mockImplementation((message) => warnings.push(message));
+    warnings.length = errors.length = details.length = 0;
+    jest.spyOn(logger, 'warn').mockImplementation((message, ...rest) => {
+      warnings.push(message);
+      details.push(...rest);
+    });
     jest.spyOn(logger, 'error').mockImplementation((message) => errors.push(message));
   });
   afterEach(() => {
     jest.restoreAllMocks();
   });
-  return { warnings, errors };
+  return { warnings, errors, details };
 }
