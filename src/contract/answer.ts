@@ -5,6 +5,7 @@ import { respond } from '../peer/operators/respond.js';
 import type { PeerContext } from '../peer/options.js';
 import type { Peer } from '../peer/peer.js';
 import { stopUpload } from '../stream/answer.js';
+import { isCall } from '../stream/end.js';
 import { checkOverflow } from '../stream/feed.js';
 import type { FeedOptions, Overflow } from '../stream/feed.js';
 import { observableFrom, promisedBy } from '../stream/input.js';
@@ -17,7 +18,7 @@ import { ResetCode } from '../wire/codes.js';
 import { RemoteError } from '../wire/errors.js';
 import { AnsweredCall } from './call.js';
 import type { Call } from './call.js';
-import { TIMEOUT_HEADER, checkEntry, checkProcedure, isCall, isProcedure, leaveUnknown } from './contract.js';
+import { TIMEOUT_HEADER, checkEntry, checkProcedure, isProcedure, leaveUnknown } from './contract.js';
 import type { Contract, NamesOf } from './contract.js';
 import type { ChannelProcedure, Procedure, Received, RequestProcedure, Sent, StreamProcedure, UploadProcedure } from './procedure.js';
 import { checkBy } from './validate.js';
@@ -201,13 +202,14 @@ export function answer<C extends Contract, Context = PeerContext>(
   const { around, overflow } = readObject('options', options as AnswerOptions<unknown>, ANSWER_OPTIONS);
   const table = new Map<string, Bound>();
   bind(table, checkObject('answer', api, 'a contract'), answers, '');
+  const names = [...table.keys()];
   return respond(
     (opened: unknown, stream) => {
       if (!isCall(opened)) return undefined;
       const [name, payload] = opened;
       const bound = table.get(name);
       if (bound !== undefined) return begin(bound, new AnsweredCall(name, bound.procedure, payload, stream), around);
-      leaveUnknown(stream, name, table.keys());
+      leaveUnknown(stream, name, names);
       return undefined;
     },
     overflow === undefined ? {} : { overflow },
