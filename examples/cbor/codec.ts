@@ -45,10 +45,22 @@ function headerBytes(length: number): number {
 
 function encoded(value: unknown): Uint8Array {
   try {
+    checkReadable(value, MAX_DEPTH);
     return encode(value, { mapSorter: () => 0, ignoreUndefinedProperties: true });
   } catch (cause) {
     throw new TypeError(`codec 'cbor': expected a value that CBOR can carry: ${String(cause)}`, { cause });
   }
+}
+
+/** How deep arrays and objects may be nested. More would exhaust the stack of a reader. */
+const MAX_DEPTH = 256;
+
+/** cborg writes maps with keys of any type, and any depth that its own stack holds. It reads neither, so they would end the connection. */
+function checkReadable(value: unknown, levels: number): void {
+  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return;
+  if (value instanceof Map) throw new TypeError('expected an object, got a Map');
+  if (levels === 0) throw new RangeError(`expected at most ${MAX_DEPTH} levels of nesting`);
+  for (const item of Object.values(value)) checkReadable(item, levels - 1);
 }
 
 function decoded(message: Message, maxItems: number): unknown {

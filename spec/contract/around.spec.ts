@@ -151,3 +151,17 @@ describe('around', () => {
     expect(() => answer(api, answers, { overflow: 'never' as 'latest' })).toThrow(TypeError);
   });
 });
+
+it('The rejection of an async `around` that is refused is handled', async () => {
+  const unhandled: unknown[] = [];
+  const note = (error: unknown) => void unhandled.push(error);
+  process.on('unhandledRejection', note);
+  const { calls } = createPair(api, answers, { around: (() => Promise.reject(new Error('work'))) as never });
+  await expect(calls.now.promise()).rejects.toMatchObject({
+    reason: expect.stringMatching(/^around 'now': expected an Observable, got a promise/),
+  });
+  // Node reports a rejection after the microtasks of a turn.
+  await new Promise(setImmediate);
+  process.off('unhandledRejection', note);
+  expect(unhandled).toEqual([]);
+});

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { concat, firstValueFrom, lastValueFrom, of, throwError, toArray } from 'rxjs';
-import { contract, fail, isFailure, stream, whenError } from '../../src/contract.js';
+import { contract, fail, isFailure, request, stream, whenError } from '../../src/contract.js';
 import { RemoteError } from '../../src/index.js';
 import { collectLogs } from '../support/peer/logs.js';
 import { createPair } from '../support/peer/tracked.js';
@@ -84,5 +84,66 @@ describe('declared errors', () => {
     const error = await calls.book.promise({ seat: '12A' }).catch((thrown: unknown) => thrown);
     expect(isFailure(api.book, 'TAKEN', error) && error.payload.data.by).toBe('ann');
     expect(isFailure(api.book, 'CLOSED', error)).toBe(false);
+  });
+
+  it.each<readonly [what: string, thrown: unknown, serializer: ((error: unknown) => unknown) | undefined]>([
+    ['an error of that name', Object.assign(new Error('no user'), { name: 'TAKEN' }), undefined],
+    ['an error of that name without a message', Object.assign(new Error(), { name: 'CLOSED' }), undefined],
+    ['an error of that name with data of its own', Object.assign(new Error('x'), { name: 'TAKEN', data: { by: 'orm' } }), undefined],
+    [
+      'an error of that name behind a serializer',
+      Object.assign(new Error('x'), { name: 'CLOSED' }),
+      ({ name }: Error) => ({ name, message: name }),
+    ],
+  ])('Only `fail` makes a declared error: not %s', async (_what, thrown, errorSerializer) => {
+    const one = () => {
+      throw thrown;
+    };
+    const { calls } = createPair(
+      api,
+      { ...answers, book: one },
+      { acceptor: { errorSerializer: errorSerializer as never, onError: () => undefined } },
+    );
+    const error = await calls.book.promise({ seat: '1A' }).catch((failed: unknown) => failed);
+    expect(error).toMatchObject({ code: 'REMOTE', payload: { name: (thrown as Error).name } });
+    expect(isFailure(api.book, 'TAKEN', error) || isFailure(api.book, 'CLOSED', error)).toBe(false);
+  });
+
+  it('A declared error of an older peer, which sends no mark, is understood', () => {
+    const sent = (payload: unknown) => new RemoteError('TAKEN', payload);
+    expect(isFailure(api.book, 'TAKEN', sent({ name: 'TAKEN', message: 'TAKEN', data: { by: 'ann' } }))).toBe(true);
+    expect(isFailure(api.book, 'CLOSED', sent({ name: 'CLOSED', message: 'CLOSED' }))).toBe(true);
+    expect(isFailure(api.book, 'INVALID', sent({ name: 'INVALID', message: 'n is no number', data: [] }))).toBe(true);
+  });
+
+  it('A declared error whose data the codec refuses keeps its name and message', async () => {
+    const odd = contract({ odd: request<void, void, { ODD: { n: bigint } }>() });
+    const { calls } = createPair(odd, {
+      odd: () => {
+        throw fail(odd.odd, 'ODD', { n: 1n });
+      },
+    });
+    const error = await calls.odd.promise().catch((failed: unknown) => failed);
+    expect(error).toMatchObject({ reason: 'ODD', payload: { name: 'ODD', message: 'ODD', declared: true } });
+    expect(isFailure(odd.odd, 'ODD', error)).toBe(true);
+    expect(logs.warnings).toEqual([
+      expect.stringMatching(/the payload of a reset cannot be sent, and the reset goes with its name and message alone/),
+    ]);
+  });
+
+  it.each<readonly [what: string, thrown: unknown, message: string]>([
+    ['a plain object', { status: 4 }, 'unknown error'],
+    ['a plain object with a message', { message: 'no such seat' }, 'no such seat'],
+    ['a plain object with a code', { code: 'E_SEAT' }, 'E_SEAT'],
+    ['nothing', undefined, 'unknown error'],
+    ['a function', () => 's3cret', 'unknown error'],
+    ['a text', 'nope', 'nope'],
+  ])('A thrown value arrives as an error with a message: %s', async (_what, thrown, message) => {
+    const one = () => {
+      throw thrown;
+    };
+    const { calls } = createPair(api, { ...answers, now: one });
+    await expect(calls.now.promise()).rejects.toMatchObject({ reason: message, payload: { name: 'Error', message } });
+    expect(logs.errors).toHaveLength(1);
   });
 });

@@ -75,6 +75,17 @@ describe('the example codec cbor', () => {
     expect(encoding).toThrow(TypeError);
   });
 
+  it.each<[string, unknown]>([
+    ['a Map with keys that are numbers', new Map([[1, 2]])],
+    ['a Map in a list', [new Map([['a', 1]])]],
+    ['300 levels of nesting', Array.from({ length: 300 }).reduce((inner: unknown) => [inner], 1)],
+  ])('A call with %s fails, and the connection lives on', async (_what, payload) => {
+    const { dialer, acceptor } = createPair({ codec });
+    acceptor.onStream((given, stream) => stream.reply(given));
+    await expect(dialer.request(payload)).rejects.toThrow(TypeError);
+    expect(await dialer.request('next')).toBe('next');
+  });
+
   it.each<[string, () => unknown]>([
     ['text', () => codec.decode('{}')],
     ['nothing', () => codec.decode(new ArrayBuffer(0))],

@@ -1,4 +1,4 @@
-import { isArrayBuffer, isDate, isPlainObject, tagOf } from '../util/check.js';
+import { isArrayBuffer, isDate, isPlainObject, isThenable, tagOf } from '../util/check.js';
 
 /** The key of a value in the array or object around it. */
 export type Key = string | number;
@@ -8,11 +8,14 @@ export function isBytes(value: unknown): value is ArrayBuffer | ArrayBufferView 
   return ArrayBuffer.isView(value) || isArrayBuffer(value);
 }
 
-/** Whether an object shows none of its content as properties, as a Map or an Error does. A codec would lose it in silence. */
+/**
+ * Whether an object shows none of its content as properties, as a Map, an Error or a promise does: a codec would lose it in silence. A
+ * thenable such as a query counts too, because its properties are the connection's secrets and not the rows.
+ */
 export function hidesContent(value: object): boolean {
   // Built-in types with internal slots have a tag of their own and no properties. The listed ones may have some properties too.
   const tag = tagOf(value);
-  return LISTED.has(tag) || (tag !== 'Object' && Object.keys(value).length === 0);
+  return LISTED.has(tag) || isThenable(value) || (tag !== 'Object' && Object.keys(value).length === 0);
 }
 
 /** Returns the primitive in a box such as `Object(1)`; `undefined` for every other object. */
@@ -61,6 +64,7 @@ function kindOf(value: unknown): string {
   if (typeof value === 'number' || value === undefined) return String(value);
   if (typeof value !== 'object' || value === null) return `a ${typeof value}`;
   const tag = tagOf(value);
+  if (tag !== 'Promise' && isThenable(value)) return 'a promise (await it first)';
   if (isBytes(value)) return `bytes (${tag})`;
   if (isDate(value) && Number.isNaN(value.getTime())) return 'an invalid Date';
   return `${/^[AEIO]/.test(tag) ? 'an' : 'a'} ${tag}`;
@@ -214,7 +218,7 @@ function isUsualDate(value: object): boolean {
 function isPlain(value: object & { readonly [Symbol.toStringTag]?: unknown }): boolean {
   if (value.constructor === Object && value[Symbol.toStringTag] === undefined) return true;
   const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null || tagOf(value) === 'Object';
+  return prototype === Object.prototype || prototype === null || (tagOf(value) === 'Object' && !isThenable(value));
 }
 
 function areReady(items: readonly unknown[], levels: number): boolean {

@@ -5,18 +5,20 @@ import { respond } from '../peer/operators/respond.js';
 import type { PeerContext } from '../peer/options.js';
 import type { Peer } from '../peer/peer.js';
 import { stopUpload } from '../stream/answer.js';
+import { isCall } from '../stream/end.js';
 import { checkOverflow } from '../stream/feed.js';
 import type { FeedOptions, Overflow } from '../stream/feed.js';
-import { observableFrom } from '../stream/input.js';
+import { observableFrom, promisedBy } from '../stream/input.js';
 import type { SharedPayload } from '../stream/payload.js';
+import { markHandled } from '../stream/promises.js';
 import { Stream } from '../stream/stream.js';
-import { checkFunction, checkObject, describeReceived, isBlob, isPromise, readObject } from '../util/check.js';
+import { checkFunction, checkObject, describeReceived, isBlob, isThenable, readObject } from '../util/check.js';
 import type { Options } from '../util/check.js';
 import { ResetCode } from '../wire/codes.js';
 import { RemoteError } from '../wire/errors.js';
 import { AnsweredCall } from './call.js';
 import type { Call } from './call.js';
-import { TIMEOUT_HEADER, checkEntry, checkProcedure, isCall, isProcedure, leaveUnknown } from './contract.js';
+import { TIMEOUT_HEADER, checkEntry, checkProcedure, isProcedure, leaveUnknown } from './contract.js';
 import type { Contract, NamesOf } from './contract.js';
 import type { ChannelProcedure, Procedure, Received, RequestProcedure, Sent, StreamProcedure, UploadProcedure } from './procedure.js';
 import { checkBy } from './validate.js';
@@ -43,8 +45,8 @@ export class Outcome {
     const reply = (value: unknown): void => {
       if (stream.cause === null) void stream.reply(value);
     };
-    if (isPromise(returned))
-      return returned.then((value) => {
+    if (isThenable(returned))
+      return Promise.resolve(returned).then((value) => {
         reply(checkOne(value));
       });
     if (isObservable(returned)) return returned.pipe(take(1), tap(reply), ignoreElements());
@@ -60,8 +62,7 @@ export class Outcome {
 
   #input(): Input {
     const { returned } = this;
-    if (isPromise(returned)) return returned.then(checkOne);
-    return returned === undefined ? EMPTY : (returned as Input);
+    return promisedBy(returned)?.then(checkOne) ?? (returned === undefined ? EMPTY : (returned as Input));
   }
 }
 
@@ -88,12 +89,18 @@ function checkOne(value: unknown): unknown {
 }
 
 function replyOf(returned: unknown): Observable<unknown> {
-  if (isPromise(returned)) return from(returned.then(checkOne));
+  if (isThenable(returned)) return from(Promise.resolve(returned).then(checkOne));
   return isObservable(returned) ? returned.pipe(take(1)) : of(returned);
 }
 
 function itemsOf(input: Input): Observable<unknown> {
-  return isBlob(input) ? from(input.stream()) : observableFrom(input);
+  if (isBlob(input)) return from(input.stream());
+  // rxjs would await an async iterable that has a `then`.
+  if (isThenable<unknown>(input) && Symbol.asyncIterator in input) {
+    const items = input as AsyncIterable<unknown>;
+    return from({ [Symbol.asyncIterator]: () => items[Symbol.asyncIterator]() });
+  }
+  return observableFrom(input);
 }
 
 /** An outcome, or a promise of it where a schema needs time. */
@@ -106,7 +113,7 @@ export class Next extends Observable<unknown> {
   constructor(run: () => MaybeLater) {
     super((subscriber) => {
       const outcome = run();
-      const values$ = isPromise(outcome) ? from(outcome).pipe(mergeMap((later) => later.values$)) : outcome.values$;
+      const values$ = outcome instanceof Outcome ? outcome.values$ : from(outcome).pipe(mergeMap((later) => later.values$));
       return values$.subscribe(subscriber);
     });
     this.#run = run;
@@ -195,13 +202,14 @@ export function answer<C extends Contract, Context = PeerContext>(
   const { around, overflow } = readObject('options', options as AnswerOptions<unknown>, ANSWER_OPTIONS);
   const table = new Map<string, Bound>();
   bind(table, checkObject('answer', api, 'a contract'), answers, '');
+  const names = [...table.keys()];
   return respond(
     (opened: unknown, stream) => {
       if (!isCall(opened)) return undefined;
       const [name, payload] = opened;
       const bound = table.get(name);
       if (bound !== undefined) return begin(bound, new AnsweredCall(name, bound.procedure, payload, stream), around);
-      leaveUnknown(stream, name, table.keys());
+      leaveUnknown(stream, name, names);
       return undefined;
     },
     overflow === undefined ? {} : { overflow },
@@ -242,16 +250,16 @@ function begin(bound: Bound, call: AnsweredCall, arounds: readonly Around<unknow
   };
   const run = (): MaybeLater => {
     const payload = checkedPayload(bound, call);
-    if (!isPromise(payload)) return answered(payload);
+    if (!isThenable(payload)) return answered(payload);
     // The caller may leave while a schema takes its time. Then no work may start.
-    return payload.then((checked) => (call.stream.cause === null ? answered(checked) : new Outcome(undefined, isReply)));
+    return Promise.resolve(payload).then((checked) => (call.stream.cause === null ? answered(checked) : new Outcome(undefined, isReply)));
   };
   const whole = arounds.reduceRight<() => Observable<unknown>>(
     (next, around) => () => checkAround(call.name, around(call, next)),
     () => new Next(run),
   );
   const outcome = arounds.length === 0 ? run() : Next.outcomeOf(whole(), isReply);
-  return isPromise(outcome) ? outcome.then((later) => later.sendLaterTo(call.stream)) : outcome.sendTo(call.stream);
+  return outcome instanceof Outcome ? outcome.sendTo(call.stream) : outcome.then((later) => later.sendLaterTo(call.stream));
 }
 
 /** Warns of a payload that does not fit, because no caller learns of it after a `notify`. The log shows no part of a payload. */
@@ -263,15 +271,17 @@ function checkedPayload({ checkPayload }: Bound, { name, payload, stream }: Answ
   };
   try {
     const checked = checkPayload(payload);
-    return isPromise(checked) ? checked.catch(warn) : checked;
+    return isThenable(checked) ? Promise.resolve(checked).catch(warn) : checked;
   } catch (error) {
     return warn(error);
   }
 }
 
 function checkAround(name: string, returned: unknown): Observable<unknown> {
-  if (isObservable(returned)) return returned;
-  const hint = isPromise(returned) ? 'a promise; return from(work).pipe(mergeMap(next))' : describeReceived(returned);
+  if (isObservable(returned) && !isThenable(returned)) return returned;
+  // The work that an async function has begun may still fail.
+  markHandled(returned);
+  const hint = isThenable(returned) ? 'a promise; return from(work).pipe(mergeMap(next))' : describeReceived(returned);
   throw new TypeError(`around '${name}': expected an Observable, got ${hint}`);
 }
 

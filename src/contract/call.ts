@@ -1,7 +1,7 @@
 import { Observable } from 'rxjs';
 import type { PeerContext } from '../peer/options.js';
 import type { Stream } from '../stream/stream.js';
-import { isPromise } from '../util/check.js';
+import { isThenable } from '../util/check.js';
 import { ResetCode } from '../wire/codes.js';
 import { RemoteError } from '../wire/errors.js';
 import type { Metadata } from '../wire/frame.js';
@@ -102,7 +102,7 @@ class CheckedInputs extends Observable<unknown> implements AsyncIterable<unknown
     };
     try {
       const checked = this.#check(item);
-      return isPromise(checked) ? checked.catch(refuse) : checked;
+      return isThenable(checked) ? Promise.resolve(checked).catch(refuse) : checked;
     } catch (error) {
       return refuse(error);
     }

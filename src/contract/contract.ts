@@ -1,6 +1,7 @@
 import { whenUntaken } from '../peer/answers.js';
 import type { Stream } from '../stream/stream.js';
 import { checkObject, oneLine, optionError, refuseUnknown } from '../util/check.js';
+import { steadyNow } from '../util/time.js';
 import type { RemoteError } from '../wire/errors.js';
 import { failure } from './failure.js';
 import type { Kind, Procedure } from './procedure.js';
@@ -94,11 +95,6 @@ export function opening(name: string, value: unknown): Opened {
   return value === undefined ? [name] : [name, value];
 }
 
-/** Whether a contract opened a stream. */
-export function isCall(payload: unknown): payload is Opened {
-  return Array.isArray(payload) && typeof payload[0] === 'string' && payload.length <= 2;
-}
-
 /** A longer name is not compared: a remote chooses it. */
 const LONGEST_NAME = 64;
 /** How many near names an error lists. */
@@ -139,17 +135,28 @@ function cell(row: readonly number[], column: number): number {
 }
 
 /** The names of the contracts that have seen a stream and do not know its name. */
-const knownNames = new WeakMap<Stream, readonly string[]>();
+const knownNames = new WeakMap<Stream, readonly (readonly string[])[]>();
+
+/** The most errors in {@link PERIOD_MS} that list near names: to find them costs several calls, and a remote chooses the names. */
+const MOST_HINTS = 100;
+const PERIOD_MS = 1_000;
+const hints = { since: -Infinity, made: 0 };
+
+function mayHint(): boolean {
+  const now = steadyNow();
+  if (now - hints.since >= PERIOD_MS) Object.assign(hints, { since: now, made: 0 });
+  return hints.made++ < MOST_HINTS;
+}
 
 /** Has a stream fail with `UNKNOWN` where no other contract and no handler of its peer takes it. */
-export function leaveUnknown(stream: Stream, name: string, names: Iterable<string>): void {
-  const known = [...(knownNames.get(stream) ?? []), ...names];
+export function leaveUnknown(stream: Stream, name: string, names: readonly string[]): void {
+  const known = [...(knownNames.get(stream) ?? []), names];
   knownNames.set(stream, known);
   whenUntaken(stream, () => unknownName(name, known));
 }
 
-function unknownName(name: string, known: readonly string[]): RemoteError {
-  const near = nearNames(name, known);
+function unknownName(name: string, known: readonly (readonly string[])[]): RemoteError {
+  const near = mayHint() ? nearNames(name, known.flat()) : [];
   const hint = near.length === 0 ? '' : `; did you mean ${near.map((other) => `'${other}'`).join(' or ')}?`;
   return failure('UNKNOWN', `no '${oneLine(name)}'${hint}`, near);
 }

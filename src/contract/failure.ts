@@ -34,8 +34,10 @@ export interface Failure<Name extends string, Data> extends RemoteError {
     readonly name: Name;
     /** The text of the error. */
     readonly message: string;
-    /** The declared data. */
+    /** The declared data. `undefined` where the codec of the answering side could not carry them, which its log says. */
     readonly data: Data;
+    /** Marks the error as declared. An older peer sends no mark. */
+    readonly declared?: boolean;
   };
 }
 
@@ -43,13 +45,13 @@ export interface Failure<Name extends string, Data> extends RemoteError {
  * Makes a declared error for an answer to throw. It reaches the caller as it is, also past an `errorSerializer`, and no log shows it.
  *
  * @param data as declared; left out where the error has none
- * @returns a RemoteError whose payload is `{ name, message, data }`
+ * @returns a RemoteError whose payload is `{ name, message, data, declared: true }`
  *
  * @example
  * ```ts
  * const api = contract({ book: request<{ seat: string }, string, { TAKEN: { by: string } }>() });
  * answer(api, { book: ({ seat }) => { throw fail(api.book, 'TAKEN', { by: 'ann' }); } });
- * // at the caller: RemoteError { reason: 'TAKEN', payload: { name: 'TAKEN', message: 'TAKEN', data: { by: 'ann' } } }
+ * // at the caller: RemoteError { reason: 'TAKEN', payload: { name: 'TAKEN', message: 'TAKEN', data: { by: 'ann' }, declared: true } }
  * ```
  */
 export function fail<X extends Procedure, N extends keyof ErrorsOf<X> & string>(
@@ -63,11 +65,11 @@ export function fail(_procedure: Procedure, name: string, data?: unknown): Remot
 
 /** A {@link fail} with a message of its own. */
 export function failure(name: string, message: string, data?: unknown): RemoteError {
-  return declaredError(new RemoteError(message, data === undefined ? { name, message } : { name, message, data }));
+  return declaredError(new RemoteError(message, { name, message, ...(data === undefined ? {} : { data }), declared: true }));
 }
 
 /**
- * Whether a call failed with one declared error of its procedure.
+ * Whether a call failed with one declared error of its procedure. An error that `fail` did not make is none, whatever its name.
  *
  * @example
  * ```ts
@@ -84,8 +86,10 @@ export function isFailure<X extends Procedure, N extends keyof ErrorsOf<X> & str
   error: unknown,
 ): error is Failure<N, ErrorData<X, N>> {
   // Not `instanceof`, because a program may load two copies of this package.
-  const { code, payload } = (error ?? {}) as { readonly code?: unknown; readonly payload?: { readonly name?: unknown } | null };
-  return code === 'REMOTE' && payload?.name === name;
+  const { code, payload } = (error ?? {}) as { readonly code?: unknown; readonly payload?: Partial<Failure<N, unknown>['payload']> | null };
+  if (code !== 'REMOTE' || payload?.name !== name) return false;
+  // A peer of an older version sends no mark, and of its declared errors only those without data look like other errors.
+  return payload.declared ?? ('data' in payload || payload.message === name);
 }
 
 /**

@@ -1,25 +1,30 @@
 import { concatMap, identity, of } from 'rxjs';
 import type { MonoTypeOperatorFunction } from 'rxjs';
-import { isPromise } from '../util/check.js';
+import { isThenable } from '../util/check.js';
 import { failure } from './failure.js';
 import type { Issue } from './failure.js';
-import type { SchemaIssue, SchemaResult, StandardSchemaV1 } from './procedure.js';
+import type { SchemaIssue, StandardSchemaV1 } from './procedure.js';
 
-/** Returns what a schema makes of `value`, as a promise where the schema needs time. Throws, or rejects with, the error `INVALID`. */
+/**
+ * Returns what a schema makes of `value`, as a promise where the schema needs time. Throws, or rejects with, the error `INVALID`, and a
+ * TypeError where the schema's verdict is none: only a clear yes passes.
+ */
 export type Check = (value: unknown) => unknown;
 
 /** @param what names the value in the error, such as `the payload of 'square'` */
 export function checkBy(schema: StandardSchemaV1 | undefined, what: string): Check {
   if (schema === undefined) return identity;
   const check = (value: unknown, ofNull?: readonly SchemaIssue[]): unknown => {
-    const settle = (result: SchemaResult<unknown>): unknown => {
-      if (!result.issues) return result.value;
+    const settle = (verdict: unknown): unknown => {
+      const { issues } = (verdict ?? {}) as { readonly issues?: unknown };
+      if (issues === undefined && typeof verdict === 'object' && verdict !== null && 'value' in verdict) return verdict.value;
+      if (!Array.isArray(issues)) throw new TypeError(`the schema of ${what}: expected { value } or { issues }, got neither`);
       // `undefined` arrives as `null`, so a schema that refuses `null` may accept `undefined`.
-      if (value === null) return check(undefined, result.issues);
-      throw invalid(what, ofNull ?? result.issues);
+      if (value === null) return check(undefined, issues);
+      throw invalid(what, ofNull ?? issues);
     };
     const result = schema['~standard'].validate(value);
-    return isPromise(result) ? result.then(settle) : settle(result);
+    return isThenable(result) ? Promise.resolve(result).then(settle) : settle(result);
   };
   return check;
 }
@@ -29,7 +34,7 @@ export function checkEach(check: Check): MonoTypeOperatorFunction<unknown> {
   if (check === identity) return identity;
   return concatMap((value) => {
     const checked = check(value);
-    return isPromise(checked) ? checked : of(checked);
+    return isThenable(checked) ? Promise.resolve(checked) : of(checked);
   });
 }
 

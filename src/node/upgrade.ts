@@ -8,7 +8,7 @@ import { guard } from '../rx/subscribers.js';
 import { messageOf } from '../stream/end.js';
 import { observableOf } from '../stream/promises.js';
 import type { Transport } from '../transport/transport.js';
-import { checkObject, isError, oneLine, optionError, quoted } from '../util/check.js';
+import { checkObject, isError, oneLine, optionError, quoted, tagOf } from '../util/check.js';
 import { LONGEST_TIMER_MS } from '../util/time.js';
 import { offersFirst } from '../wire/codec.js';
 import { OFFER_REFUSED } from '../wire/errors.js';
@@ -139,11 +139,18 @@ export function answerOf(verdict: object): HttpAnswer | null {
   if (isError(verdict)) throw verdict;
   if (Array.isArray(verdict)) throw new TypeError('verify: expected an object for the context, got an array');
   if (isObservable(verdict)) throw new TypeError('verify: expected a promise, got an Observable: return firstValueFrom(…)');
+  if ('next' in verdict && (Symbol.iterator in verdict || Symbol.asyncIterator in verdict))
+    throw new TypeError('verify: expected an object for the context, got an iterator, such as a generator that has not run');
+  const tag = tagOf(verdict);
+  if (BOXES.has(tag)) throw new TypeError(`verify: expected a boolean or an object for the context, got an object around a ${tag}`);
   // A refusal in the wrong form must not let the dialer in.
   if ('headers' in verdict && 'status' in verdict && isRefusalStatus(verdict.status))
     throw new TypeError(`verify: expected refuse(${verdict.status}, headers), got an object with a status and headers`);
   return null;
 }
+
+/** Objects around a primitive, such as `Object(false)`, which is truthy. */
+const BOXES = new Set(['Boolean', 'Number', 'String', 'BigInt', 'Symbol']);
 
 /** Returns what `verify` has thrown, for the log: `refuse` works only where it is returned. */
 export function errorOf(thrown: unknown): unknown {

@@ -2,9 +2,9 @@ import { log } from '../logger.js';
 import { guard } from '../rx/subscribers.js';
 import { HookList } from '../rx/values.js';
 import { freezeDeep } from '../stream/metadata.js';
-import { isThenable, refuseThenable } from '../stream/promises.js';
+import { refuseThenable } from '../stream/promises.js';
 import type { Stream } from '../stream/stream.js';
-import { checkFunction } from '../util/check.js';
+import { checkFunction, isThenable } from '../util/check.js';
 import type { CloseReason } from '../wire/codes.js';
 import type { Frame, FrameDirection, Metadata } from '../wire/frame.js';
 

@@ -1,7 +1,7 @@
 import { Observable, Subscription, config } from 'rxjs';
 import type { Observer, Subscriber, TeardownLogic, Unsubscribable } from 'rxjs';
 import { log } from '../logger.js';
-import { isPromise } from '../util/check.js';
+import { isPromise, isThenable } from '../util/check.js';
 
 /** The handlers of an observer. Any of them may be missing, or async. */
 export interface Handlers<T> {
@@ -156,13 +156,13 @@ export class GuardedObservable<T> extends Observable<T> {
 
 /**
  * Runs a callback of the user and logs an error that it throws. If the callback returns a promise, `guard` does not await it, but logs
- * its rejection.
+ * its rejection. A query that starts at its `then` starts.
  */
 export function guard(what: string, callback: () => unknown): void {
   try {
     const result = callback();
-    if (isPromise(result))
-      result.catch((error: unknown) => {
+    if (isThenable(result))
+      result.then(undefined, (error: unknown) => {
         report(what, error);
       });
   } catch (error) {

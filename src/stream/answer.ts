@@ -1,9 +1,9 @@
 import type { StreamCore } from './stream-core.js';
 import { outboxOf, resetPayload } from './sending.js';
 import { ResetCode } from '../wire/codes.js';
-import { isUnexpected, report, messageOf, resetOf } from './end.js';
+import { isCall, isUnexpected, report, messageOf, resetOf, undeclared } from './end.js';
 import { logger, log } from '../logger.js';
-import { ResetError } from '../wire/errors.js';
+import { ResetError, isMuxError } from '../wire/errors.js';
 
 /**
  * Ends the answer to a remote stream, unless the handler has ended it. If no reader is left, stops a running upload with NO_ERROR, so that
@@ -37,7 +37,8 @@ export function failAnswer(stream: StreamCore, error: unknown): void {
 /** Resets a stream with the error that a handler or an input threw. */
 function resetByError(stream: StreamCore, thrown: unknown): void {
   const { host } = stream;
-  const { code, reason, payload } = resetOf(thrown, host.options.errorSerializer);
+  const { code, reason, payload: told } = resetOf(thrown, host.options.errorSerializer);
+  const payload = isCall(stream.payload) && !isMuxError(thrown) ? undeclared(told) : told;
   if (stream.closed) return;
   if (!stream.begun && host.hooks.replyHeaders.entries.length > 0) outboxOf(stream).sendHeadersOfFailure();
   // `throw undefined` must still count as an error.

@@ -1,7 +1,7 @@
 import { log } from '../logger.js';
 import type { ErrorSerializer, HooksToRun } from '../peer/hooks.js';
 import { guard } from '../rx/subscribers.js';
-import { isError } from '../util/check.js';
+import { isError, isPlainObject } from '../util/check.js';
 import { FIRST_APPLICATION_CODE, ResetCode } from '../wire/codes.js';
 import type { CloseReason } from '../wire/codes.js';
 import { CancelledError, ConnectionLostError, RefusedError, RemoteError, ResetError, isMuxError } from '../wire/errors.js';
@@ -90,12 +90,23 @@ export const defaultErrorSerializer: ErrorSerializer = (error) => ({
  */
 export function messageOf(error: unknown): string {
   try {
-    const text = String(isError(error) ? error.message || codeOrName(error) : error);
-    if (text) return text;
+    const text = isError(error) ? error.message || codeOrName(error) : textOf(error);
+    if (text) return String(text);
   } catch {
     // A value that has no text, such as an object without a prototype.
   }
   return 'unknown error';
+}
+
+/** The text of a thrown value that is no error: an object's `message`, or its `code`. A function would show its source. */
+function textOf(thrown: unknown): unknown {
+  if (thrown === undefined || typeof thrown === 'function') return '';
+  if (typeof thrown !== 'object' || thrown === null) return String(thrown);
+  const { message, code } = thrown as { readonly message?: unknown; readonly code?: unknown };
+  const told = [message, code].find((text) => typeof text === 'string' && text !== '');
+  if (told !== undefined) return told;
+  const text = String(thrown);
+  return text.includes('[object ') ? '' : text;
 }
 
 function codeOrName({ code, name }: CodedError): string {
@@ -169,6 +180,17 @@ function ownReset(error: unknown): ErrorReset | null {
 
 function plain(error: unknown, code: ResetCode): ErrorReset {
   return { code, reason: messageOf(error), payload: tryRead(() => defaultErrorSerializer(error)) };
+}
+
+/** Whether a contract opened a stream. */
+export function isCall(payload: unknown): payload is readonly [name: string, value?: unknown] {
+  return Array.isArray(payload) && typeof payload[0] === 'string' && payload.length <= 2;
+}
+
+/** Marks the payload of an undeclared error that looks like a declared one of an older peer: without data, and its message is its name. */
+export function undeclared(payload: unknown): unknown {
+  const isAlike = isPlainObject(payload) && typeof payload['name'] === 'string' && payload['name'] === payload['message'];
+  return isAlike && Object.keys(payload).length === 2 ? { ...payload, declared: false } : payload;
 }
 
 function redacted(error: unknown, serializer: ErrorSerializer, code: ResetCode): ErrorReset {

@@ -3,7 +3,7 @@ import type { ObservableInput, Subscriber, TeardownLogic } from 'rxjs';
 import { Relay } from '../rx/pipeline.js';
 import { guard } from '../rx/subscribers.js';
 import { LateContext, currentContext } from '../util/async-context.js';
-import { checkNumber, checkOptions, optionError } from '../util/check.js';
+import { checkNumber, checkOptions, isThenable, optionError } from '../util/check.js';
 import type { NamesOf } from '../util/check.js';
 import { Fifo } from '../util/collections.js';
 import { ResetCode } from '../wire/codes.js';
@@ -147,7 +147,7 @@ export class OverflowBuffer {
  */
 export function pump(input: Input<unknown>, outlet: Outlet, overflow: Overflow): TeardownLogic {
   try {
-    const made = typeof input === 'function' ? input() : input;
+    const made = typeof input === 'function' && !isThenable(input) ? input() : input;
     refuseBytes(made);
     const source = pullSource(Object(made) as object);
     return source === null ? push(made as ObservableInput<unknown>, outlet, overflow) : pull(source, outlet);

@@ -1,7 +1,7 @@
 import { Observable, defer, isObservable } from 'rxjs';
 import type { ObservableInput } from 'rxjs';
 import { guard } from '../rx/subscribers.js';
-import { isArrayBuffer, isBlob } from '../util/check.js';
+import { isArrayBuffer, isBlob, isThenable } from '../util/check.js';
 import { StreamIterator } from './iterator.js';
 import type { Pull } from './iterator.js';
 import { markHandled } from './promises.js';
@@ -150,9 +150,18 @@ export type Input<Out> = ObservableInput<Out> | Blob | (() => ObservableInput<Ou
  */
 export function observableFrom<T>(source: ObservableInput<T>): Observable<T> {
   if (source instanceof Observable) return source;
+  if (isThenable<unknown>(source)) return defer(() => Promise.resolve(source));
   if (!isObservable(source)) return defer(() => source);
   const foreign = source as Observable<T>;
   return new Observable((subscriber) => foreign.subscribe(subscriber));
+}
+
+/**
+ * Returns the promise that an input is, for a caller that awaits it more than once; `null` for items. An async iterable yields items even
+ * where it has a `then`, as a query of mongoose or knex does.
+ */
+export function promisedBy(input: unknown): Promise<unknown> | null {
+  return isThenable(input) && !(Symbol.asyncIterator in Object(input)) ? Promise.resolve(input) : null;
 }
 
 /** @throws TypeError for bytes, which would leave one byte per message */

@@ -1,9 +1,9 @@
-import { tagOf } from '../util/check.js';
+import { isThenable, tagOf } from '../util/check.js';
 import { getOrMake } from '../util/collections.js';
 import { checkedMessage, isNearer } from '../wire/codec.js';
 import type { Codec, Message } from '../wire/codec.js';
 import type { Metadata, MetadataInput } from '../wire/frame.js';
-import { isThenable, markHandled } from './promises.js';
+import { markHandled } from './promises.js';
 
 /** Makes a shallow copy. It spreads, because `Object.assign` would run a `__proto__` setter. */
 export function copyMetadata(metadata: MetadataInput | undefined | null): Metadata {

@@ -1,6 +1,6 @@
 import { from, of } from 'rxjs';
 import type { Observable } from 'rxjs';
-import { isPromise } from '../util/check.js';
+import { isPromise, isThenable } from '../util/check.js';
 import { StreamError, isMuxError } from '../wire/errors.js';
 
 /** Errors whose stack already names a caller. */
@@ -67,15 +67,9 @@ function copyOf(error: Error): Error {
   return Object.defineProperties(copy, Object.getOwnPropertyDescriptors(error));
 }
 
-/** Whether `await` would wait for a value. */
-export function isThenable<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
-  if (value === null || (typeof value !== 'object' && typeof value !== 'function')) return false;
-  return 'then' in value && typeof value.then === 'function';
-}
-
 /** Emits a callback's result when it is available: a plain value at once, so that virtual time stays virtual. */
 export function observableOf<T>(value: T | PromiseLike<T>): Observable<T> {
-  return isThenable(value) ? from(value) : of(value);
+  return isThenable(value) ? from(Promise.resolve(value)) : of(value);
 }
 
 /** Marks a promise as handled. Leaves other thenables alone. */

@@ -467,7 +467,10 @@ function checkSendable(host: SendHost, frame: Frame, encodedPayload: Message | n
   return false;
 }
 
-/** Encodes the payload of a reset. Returns `null` if there is no payload, or, with a warning, if it cannot be sent. */
+/**
+ * Encodes the payload of a reset. Returns `null` if there is no payload, or, with a warning, if it cannot be sent. An error's name and
+ * message are sent all the same.
+ */
 export function resetPayload(host: SendHost, payload: unknown, id: number | null): Message | null {
   if (payload === undefined || payload === null) return null;
   try {
@@ -475,7 +478,21 @@ export function resetPayload(host: SendHost, payload: unknown, id: number | null
     checkSendable(host, { type: 'reset', payload }, encoded, id);
     return encoded;
   } catch (error) {
-    log('warn', aboutStream(id, 'the payload of a reset cannot be sent, and the reset goes without it'), error);
+    const rest = nameAndMessage(payload);
+    const goes = rest === null ? 'without it' : 'with its name and message alone';
+    log('warn', aboutStream(id, `the payload of a reset cannot be sent, and the reset goes ${goes}`), error);
+    return resetPayload(host, rest, id);
+  }
+}
+
+/** Returns the name, the message and the mark of an error's payload that has more; `null` for every other payload. */
+function nameAndMessage(payload: unknown): object | null {
+  try {
+    const { name, message, declared, ...more } = payload as Readonly<Record<string, unknown>>;
+    if (typeof name !== 'string' || typeof message !== 'string' || Object.keys(more).length === 0) return null;
+    return declared === true ? { name, message, declared } : { name, message };
+  } catch {
+    // A getter has thrown.
     return null;
   }
 }

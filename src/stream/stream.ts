@@ -141,7 +141,7 @@ export class LeanStream<In = unknown> extends Observable<In> {
    *
    * @param code default CANCEL; an application's own codes start at 256.
    * @param reason cut to 1 024 bytes, or to fewer if the cap is small (R4)
-   * @param payload sent along; left out if the codec cannot represent it.
+   * @param payload sent along; left out if the codec cannot represent it, except for the `name` and `message` of an error.
    * @throws TypeError for a code that is not an integer and for a reason that is not a string, on a closed stream too. Also for
    *   REFUSED after this side's first frame, hence on every stream that this side opened (R2)
    *

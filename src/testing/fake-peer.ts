@@ -1,12 +1,12 @@
 import type { RunHelpers } from 'rxjs/testing';
 import { isContract, namesIn } from '../contract/contract.js';
 import type { Contract, NamesOf } from '../contract/contract.js';
-import { isCall } from '../contract/contract.js';
 import type { Sent } from '../contract/procedure.js';
 import { PEER_OPTIONS } from '../peer/options.js';
 import type { PeerOptions } from '../peer/options.js';
 import type { Peer } from '../peer/peer.js';
 import type { Metadata } from '../wire/frame.js';
+import { isCall } from '../stream/end.js';
 import { checkFunction, checkObject, optionError } from '../util/check.js';
 import { checkOptions, refuseUnknown } from '../util/check.js';
 import { fakeAnswers } from './fake-answers.js';

@@ -183,7 +183,17 @@ export function isDate(value: unknown): value is Date {
   return value instanceof Date || tagOf(value) === 'Date';
 }
 
-/** Whether a value is a promise, of this realm or another. Other thenables are not. */
+/**
+ * Whether `await` would wait for a value: the one test of what a program's function has returned. A read decides, because a Proxy may have
+ * a `then` that `in` does not find.
+ *
+ * Pass a thenable to `Promise.resolve` once: some start their work at each `then`.
+ */
+export function isThenable<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
+  return typeof (value as { readonly then?: unknown } | null | undefined)?.then === 'function';
+}
+
+/** Whether a value is a promise, of this realm or another. Other thenables are not: some start their work at a `then`. */
 export function isPromise(value: unknown): value is Promise<unknown> {
   return value instanceof Promise || (typeof value === 'object' && value !== null && tagOf(value) === 'Promise');
 }

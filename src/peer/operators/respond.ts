@@ -3,11 +3,11 @@ import type { ObservableInput, OperatorFunction } from 'rxjs';
 import { failAnswer, stopUpload } from '../../stream/answer.js';
 import { checkOverflow, feed } from '../../stream/feed.js';
 import type { FeedOptions, Overflow } from '../../stream/feed.js';
-import { releaseInput } from '../../stream/input.js';
+import { promisedBy, releaseInput } from '../../stream/input.js';
 import type { Input } from '../../stream/input.js';
 import type { StreamCore } from '../../stream/stream-core.js';
 import { Stream } from '../../stream/stream.js';
-import { checkFunction, checkOptions, isPromise } from '../../util/check.js';
+import { checkFunction, checkOptions } from '../../util/check.js';
 import { OPEN_NAMES } from '../calls.js';
 import type { InputOptions, OpenOptions } from '../calls.js';
 import type { Peer } from '../peer.js';
@@ -84,15 +84,16 @@ function cancelBegun(streamCore: StreamCore, input: Input<unknown>): void {
 
 /** Sends the values of an answer, and then stops an upload that still runs. */
 function sent(streamCore: StreamCore, input: Input<unknown>, overflow: Overflow, settle: () => void): Observable<never> {
-  const values = isPromise(input) ? from(input).pipe(filter((value) => value !== undefined)) : input;
+  const promise = promisedBy(input);
+  const values = promise === null ? input : from(promise).pipe(filter((value) => value !== undefined));
   const stopped$ = defer(() => {
     stopUpload(streamCore);
     return EMPTY;
   });
   const sent$ = concat(feed(streamCore, values, { overflow }).pipe(catchError(() => EMPTY)), stopped$);
   // A promise keeps running after the stream has ended.
-  if (!isPromise(input)) return sent$.pipe(finalize(settle));
-  input.then(settle, settle);
+  if (promise === null) return sent$.pipe(finalize(settle));
+  void promise.then(settle, settle);
   return sent$;
 }
 
