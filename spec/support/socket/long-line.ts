@@ -5,8 +5,6 @@ import type { AddressInfo, Server, Socket } from 'node:net';
 /** How much a router on the line keeps ahead of it, in ms of the line. */
 const ROUTER_MS = 50;
 const TICK_MS = 1;
-/** A line carries so much of a chunk at a time. */
-const PIECE_BYTES = 1_448;
 
 /** A chunk on its way. */
 interface OnTheWay {
@@ -54,8 +52,9 @@ export class LongLine {
     from.on('data', (chunk: Buffer) => {
       const now = performance.now();
       freeAt = Math.max(now, freeAt);
-      for (let at = 0; at < chunk.length; at += PIECE_BYTES) {
-        const piece = chunk.subarray(at, at + PIECE_BYTES);
+      // A whole chunk would hold up its first bytes until its last ones have arrived.
+      for (let at = 0; at < chunk.length; at += this.bytesPerMs) {
+        const piece = chunk.subarray(at, at + this.bytesPerMs);
         freeAt += piece.length / this.bytesPerMs;
         onTheWay.push({ arrivesAt: freeAt + this.rttMs / 2, chunk: piece });
       }
