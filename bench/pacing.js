@@ -56,7 +56,7 @@ function openWindow(built) {
   const files = readdirSync(shared).filter((name) => name.endsWith('.js'));
   const replaced = files.filter((name) => {
     const before = readFileSync(join(shared, name), 'utf8');
-    const after = before.replace(/\bMIN_WINDOW_BYTES\s*=\s*512\s*\*\s*1024/, 'MIN_WINDOW_BYTES=Infinity');
+    const after = before.replace(/\bMIN_WINDOW_BYTES\s*=\s*72\s*\*\s*1024/, 'MIN_WINDOW_BYTES=Infinity');
     writeFileSync(join(shared, name), after);
     return after !== before;
   });

@@ -89,3 +89,60 @@ describe('a line of half a megabit a second', () => {
     await world.expectHonest();
   });
 });
+
+describe('small calls beside a big transfer', () => {
+  /** A small call waits behind so many bytes where a wire leaves three slices of 48 KiB unanswered. */
+  const REFERENCE_BYTES = 3 * 48 * KIB;
+
+  /** Transfers so many bytes once, and calls again and again meanwhile. Returns the time of the transfer and of the longest call, in ms. */
+  async function beside(way: string, bytes: number, bytesPerMs: number, rttMs: number) {
+    const world = new HonestWorld(time);
+    const route = { bytesPerSecond: bytesPerMs * 1_000, latencyMs: rttMs / 2 };
+    const big = item(0, bytes);
+    const onStream: StreamHandler = (payload, stream) => stream.reply(payload === 'download' ? big : 'small');
+    const peer = world.dial(world.serve({ onStream }), { up: route, down: route });
+    const call = async (payload: unknown): Promise<number> => {
+      const begun = time.now;
+      await peer.request(payload, { timeoutMs: 0 });
+      return time.now - begun;
+    };
+    const seen = { transferMs: 0, longestMs: 0 };
+    void (async () => {
+      seen.transferMs = await call(way === 'download' ? way : big);
+    })();
+    void (async () => {
+      while (seen.transferMs === 0) {
+        seen.longestMs = Math.max(seen.longestMs, await call('small'));
+        await firstValueFrom(timer(20));
+      }
+    })();
+    await time.advance((bytes / bytesPerMs) * 1.5 + 1_000);
+    await world.expectHonest();
+    return seen;
+  }
+
+  it.each(
+    ['download', 'upload'].flatMap(
+      (way) =>
+        [
+          [way, '256 kbit/s and 40 ms', 32, 40, 500_000],
+          [way, '1 Mbit/s and 40 ms', 125, 40, 1_500_000],
+          [way, '4 Mbit/s and 40 ms', 500, 40, 3_000_000],
+          [way, '10 Mbit/s and 40 ms', 1_250, 40, 10_000_000],
+        ] as const,
+    ),
+  )(
+    'Beside a %s over a line of %s, a small call waits no longer than behind three slices of 48 KiB, or 0.25 s',
+    async (way, _line, bytesPerMs, rttMs, bytes) => {
+      const { transferMs, longestMs } = await beside(way, bytes, bytesPerMs, rttMs);
+      expect(longestMs).toBeLessThanOrEqual(Math.max(REFERENCE_BYTES / bytesPerMs + rttMs, 250));
+      expect(transferMs).toBeLessThan(1.02 * (bytes / bytesPerMs + rttMs));
+    },
+  );
+
+  it('A line of 50 Mbit/s and 100 ms is full after five round trips, also for the first transfer of a connection', async () => {
+    const [bytesPerMs, rttMs, bytes] = [6_250, 100, 15_000_000];
+    const { transferMs } = await beside('download', bytes, bytesPerMs, rttMs);
+    expect(transferMs).toBeLessThan(bytes / bytesPerMs + 3 * rttMs);
+  });
+});

@@ -16,8 +16,10 @@ export const EXTRA_PINGS = { burst: 100, perSecond: 8 };
 export const MAX_UNANSWERED = 256;
 /** The remote may have to send so many bytes before its pong. */
 export const MAX_AHEAD_BYTES = 2 * 1024 * 1024;
-/** The line counts as fast for so long after a pong that came within as long, in ms. */
+/** The line counts as fast for so long after a pong that came within {@link FAST_RTT_MS}, in ms. */
 export const FAST_MS = 1_000;
+/** A line that carries {@link LENGTH_PER_PING} within so many ms carries the data between two granted pings within 0.4 s. */
+export const FAST_RTT_MS = 50;
 /** A session does not wait for data that arrives within this time, in ms. */
 const SOON_MS = 2_000;
 
@@ -125,7 +127,10 @@ export class Transit {
 
   #mayPing(isBulk: boolean): boolean {
     if (this.unmarkedLength >= BYTES_PER_PING) return true;
-    return (isBulk || !this.#isFast()) && this.#extraPings.take();
+    if ((!isBulk && this.#isFast()) || !this.#extraPings.take()) return false;
+    // The receiver grants a part of this ping for the data before it.
+    this.#extraPings.earn(this.unmarkedLength / BYTES_PER_PING);
+    return true;
   }
 
   /** Whether all pings are answered, the last one just now and soon. A ping costs as much as a small message. */
@@ -139,7 +144,7 @@ export class Transit {
     this.#count();
     this.#arrivedBytes = bytes;
     this.#arrivedAt = steadyNow();
-    this.#fastUntil = rttMs < FAST_MS ? this.#arrivedAt + FAST_MS : -Infinity;
+    this.#fastUntil = rttMs < FAST_RTT_MS ? this.#arrivedAt + FAST_MS : -Infinity;
     this.#freeAt = this.#arrivedAt + msFor(this.#countedBytes - bytes);
     this.#aheadBytes = 0;
   }

@@ -20,7 +20,10 @@ import type { Transit } from './transit.js';
 export interface Keepalive {
   /** Silence before a ping is sent, in ms. At least 1. Default 20 000. */
   readonly idleMs?: number | undefined;
-  /** Silence after that ping before the connection is terminated, in ms. At least 1. Default 10 000. */
+  /**
+   * Silence after that ping before the connection is terminated, in ms, counted from when an answer is due: up to 11 s later behind a slice.
+   * At least 1. Default 10 000.
+   */
   readonly timeoutMs?: number | undefined;
 }
 

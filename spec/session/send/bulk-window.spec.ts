@@ -7,6 +7,7 @@ import {
   MAX_PROBES,
   MAX_WINDOW_BYTES,
   MIN_WINDOW_BYTES,
+  CONTENDED_WINDOW_BYTES,
   PATIENCE_MS,
   REST_MS,
   SHORT_RTT_MS,
@@ -25,8 +26,12 @@ const MIB = 1024 * 1024;
 const BULK = 1;
 const OTHER = 2;
 
-/** A window with the callbacks of its pings, and counts of how often it opened and how many pings it cancelled. */
-function windowed() {
+/**
+ * A window with the callbacks of its pings, and counts of how often it opened and how many pings it cancelled.
+ *
+ * @param line what is known of the line: that it is fast, as after a transfer on loopback, or nothing
+ */
+function windowed(line: 'fast' | 'unknown' = 'fast') {
   const pongs: ((ms: number) => void)[] = [];
   const seen = { opened: 0, givenUp: 0 };
   const busy = new Set([BULK]);
@@ -56,6 +61,13 @@ function windowed() {
     send(0);
     window.passed(OTHER);
   };
+  if (line === 'fast') {
+    window.sent(0, LONE_WINDOW_BYTES);
+    window.release(0);
+    window.probe();
+    pongs.pop()?.(1);
+    Object.assign(seen, { opened: 0, givenUp: 0 });
+  }
   return { window, pongs, seen, busy, send, contend };
 }
 
@@ -80,7 +92,7 @@ describe('bulk without contention', () => {
   it(
     'BulkWindow widens to 5.5 MiB at most',
     inTime(() => {
-      const { window, pongs, send } = windowed();
+      const { window, pongs, send } = windowed('unknown');
       send(MIB);
       pongs.at(-1)?.(SHORT_RTT_MS + 1);
       expect(window.bytes).toBe(2 * MIB);
@@ -90,10 +102,16 @@ describe('bulk without contention', () => {
     }),
   );
 
-  it(
-    'BulkWindow keeps a line of 1 Gbit/s and 40 ms full',
-    inTime((time) => {
-      const { window, pongs, send } = windowed();
+  it.each([
+    // The line needs one round trip for the first byte, and the window two to open, or three.
+    ['an earlier transfer was fast', 'fast', 3],
+    ['nothing is known of it', 'unknown', 4],
+  ] as const)(
+    'BulkWindow keeps a line of 1 Gbit/s and 40 ms full where %s',
+    inTime<[string, 'fast' | 'unknown', number]>((time, _what, line, roundTrips) => {
+      const { window, pongs, send } = windowed(line);
+      time.advance(REST_MS);
+      const begun = time.now;
       const [bytesPerMs, rttMs, wholeMs] = [125_000, 40, 1_000];
       /** When the line has carried each ping. */
       const due: { readonly at: number; readonly bytes: number }[] = [];
@@ -105,7 +123,7 @@ describe('bulk without contention', () => {
           pongs.shift()?.(Math.max(rttMs, time.now - next.at + rttMs));
         }
       };
-      while (time.now < wholeMs) {
+      while (time.now < begun + wholeMs) {
         answer();
         while (window.open && freeAt <= time.now + 1) {
           send(BYTES_PER_PING);
@@ -115,8 +133,135 @@ describe('bulk without contention', () => {
         }
         time.advance(1);
       }
-      // The line needs one round trip for the first byte, and the window two to open.
-      expect(answered).toBeGreaterThan(0.97 * bytesPerMs * (wholeMs - 3 * rttMs));
+      expect(answered).toBeGreaterThan(0.97 * bytesPerMs * (wholeMs - roundTrips * rttMs));
+    }),
+  );
+});
+
+describe('lines of which little is known', () => {
+  const SLICE = 64 * 1024;
+  /** How far the last slice exceeds the window on average. */
+  const EXCESS = 32 * 1024;
+
+  /** A window of an unknown line, with a function that sends a slice and a ping behind it. */
+  const unknown = () => {
+    const rows = windowed('unknown');
+    const slice = (bytes = SLICE): void => {
+      rows.window.sent(BULK, bytes);
+      rows.window.probe();
+    };
+    /** Sends so many bytes, which the remote answers after `ms`. */
+    const roundTrip = (bytes: number, ms: number): void => {
+      slice(bytes);
+      rows.pongs.at(-1)?.(ms);
+    };
+    return { ...rows, slice, roundTrip };
+  };
+
+  it(
+    'BulkWindow closes behind two slices before the first pong, and opens with it',
+    inTime(() => {
+      const { window, pongs, seen, slice } = unknown();
+      slice();
+      expect(window.open).toBe(true);
+      slice();
+      window.awaitAnswer();
+      expect([window.open, seen.opened]).toEqual([false, 0]);
+      pongs[0]?.(500);
+      expect([window.open, seen.opened]).toEqual([true, 1]);
+    }),
+  );
+
+  it.each([
+    ['64 kbit/s', 8, 2 * SLICE, MIN_WINDOW_BYTES],
+    ['1 Mbit/s', 125, 2 * SLICE, MIN_WINDOW_BYTES],
+    ['8 Mbit/s', 1_000, 4 * SLICE, 200_000 - EXCESS],
+    ['20 Mbit/s', 2_500, 8 * SLICE, 500_000 - EXCESS],
+    ['2 Gbit/s', 256 * 1024, 16 * SLICE, LONE_WINDOW_BYTES],
+  ])('BulkWindow is what a line of %s carries within 200 ms, and at least two slices', (_line, bytesPerMs, bytes, window) =>
+    inTime(() => {
+      const rows = unknown();
+      rows.roundTrip(bytes, bytes / bytesPerMs);
+      expect(rows.window.bytes).toBeCloseTo(window, 5);
+    })(),
+  );
+
+  it(
+    'BulkWindow grows fourfold with one pong at most, however fast it came',
+    inTime(() => {
+      const { window, roundTrip } = unknown();
+      roundTrip(SLICE, 1);
+      expect(window.bytes).toBe(4 * SLICE - EXCESS);
+      roundTrip(4 * SLICE, 1);
+      expect(window.bytes).toBe(16 * SLICE - EXCESS);
+    }),
+  );
+
+  it(
+    'BulkWindow grows faster where the second slice takes hardly longer than the first one sent with it',
+    inTime(() => {
+      const { window, pongs, slice } = unknown();
+      slice();
+      slice();
+      pongs[0]?.(110);
+      expect(window.bytes).toBeCloseTo((SLICE * 200) / 110 - EXCESS, 5);
+      pongs[1]?.(121);
+      expect(window.bytes).toBeCloseTo((2 * SLICE * 400) / 121 - EXCESS, 5);
+    }),
+  );
+
+  it(
+    'BulkWindow grows beyond 200 ms where the path alone takes longer',
+    inTime(() => {
+      const { window, roundTrip } = unknown();
+      roundTrip(SLICE, 600);
+      roundTrip(4 * SLICE, 800);
+      const bytesPerMs = (4 * SLICE) / 800;
+      expect(window.bytes).toBeCloseTo(2 * bytesPerMs * 600 - SLICE - EXCESS, 5);
+    }),
+  );
+
+  it(
+    'BulkWindow narrows within two seconds of pongs of a line that has become slow',
+    inTime((time) => {
+      const { window, roundTrip } = unknown();
+      for (let nth = 0; nth < 3; nth++) roundTrip(LONE_WINDOW_BYTES, 1);
+      for (let ms = 0; ms < 2_000; ms += 500) {
+        expect(window.bytes).toBe(LONE_WINDOW_BYTES);
+        time.advance(500);
+        roundTrip(SLICE, 500);
+      }
+      expect(window.bytes).toBe(MIN_WINDOW_BYTES);
+    }),
+  );
+
+  it.each([
+    ['the same ms', 0, 1],
+    ['a later ms', 1, 2],
+  ])(
+    'BulkWindow counts a slice as answered before the next ping if its pong arrives in %s',
+    inTime<[string, number, number]>((time, _when, laterMs, slices) => {
+      const { window, pongs, slice } = unknown();
+      slice();
+      slice();
+      time.advance(800);
+      pongs[0]?.(800);
+      slice();
+      time.advance(laterMs);
+      pongs[1]?.(1_600);
+      pongs[2]?.(100);
+      expect(window.bytes).toBeCloseTo(slices * SLICE * 2 - EXCESS, 5);
+    }),
+  );
+
+  it(
+    'BulkWindow stays open for 256 KiB while no ping is under way',
+    inTime(() => {
+      const { window } = unknown();
+      window.sent(BULK, BYTES_PER_PING - 1);
+      expect(window.open).toBe(true);
+      window.sent(BULK, 1);
+      expect(window.open).toBe(false);
     }),
   );
 });
@@ -218,7 +363,7 @@ describe('contended bulk', () => {
       send(BYTES_PER_PING);
       pongs[1]?.(0);
       pongs[0]?.(0);
-      send(MIN_WINDOW_BYTES - 1);
+      send(CONTENDED_WINDOW_BYTES - 1);
       expect(window.open).toBe(true);
     }),
   );
@@ -226,7 +371,7 @@ describe('contended bulk', () => {
   it(
     'BulkWindow widens to twice the bytes that are answered within the shortest round trip',
     inTime((time) => {
-      const { window, pongs, send, contend } = windowed();
+      const { window, pongs, send, contend } = windowed('unknown');
       contend();
       const roundTrip = (bytes: number, ms: number): void => {
         send(bytes);
@@ -235,21 +380,21 @@ describe('contended bulk', () => {
         contend();
       };
       roundTrip(BYTES_PER_PING, 50);
-      expect(window.bytes).toBe(MIN_WINDOW_BYTES);
-      roundTrip(MIN_WINDOW_BYTES, 50);
-      expect(window.bytes).toBe(2 * MIN_WINDOW_BYTES);
+      expect(window.bytes).toBe(CONTENDED_WINDOW_BYTES);
+      roundTrip(CONTENDED_WINDOW_BYTES, 50);
+      expect(window.bytes).toBe(2 * CONTENDED_WINDOW_BYTES);
       // A round trip that is longer because of full buffers must not widen the window.
-      roundTrip(MIN_WINDOW_BYTES, 100);
-      expect(window.bytes).toBe(2 * MIN_WINDOW_BYTES);
-      roundTrip(2 * MIN_WINDOW_BYTES, 50);
-      expect(window.bytes).toBe(4 * MIN_WINDOW_BYTES);
+      roundTrip(CONTENDED_WINDOW_BYTES, 100);
+      expect(window.bytes).toBe(2 * CONTENDED_WINDOW_BYTES);
+      roundTrip(2 * CONTENDED_WINDOW_BYTES, 50);
+      expect(window.bytes).toBe(4 * CONTENDED_WINDOW_BYTES);
     }),
   );
 
   it(
     'BulkWindow measures the rate over a whole round trip, not over pongs that arrive together',
     inTime(() => {
-      const { window, pongs, send, contend } = windowed();
+      const { window, pongs, send, contend } = windowed('unknown');
       contend();
       for (let nth = 0; nth < 3; nth++) send(BYTES_PER_PING);
       for (const answered of pongs.slice()) answered(50);
@@ -261,29 +406,29 @@ describe('contended bulk', () => {
   );
 
   it.each([
-    { ms: 0, bytes: MIN_WINDOW_BYTES },
-    { ms: SHORT_RTT_MS, bytes: MIN_WINDOW_BYTES },
-    { ms: SHORT_RTT_MS + 1, bytes: 2 * MIN_WINDOW_BYTES },
+    { ms: 0, bytes: CONTENDED_WINDOW_BYTES },
+    { ms: SHORT_RTT_MS, bytes: CONTENDED_WINDOW_BYTES },
+    { ms: SHORT_RTT_MS + 1, bytes: 2 * CONTENDED_WINDOW_BYTES },
   ])('BulkWindow has $bytes bytes at a round trip of $ms ms, since a short one is spent in both ends', ({ ms, bytes }) =>
     inTime(() => {
-      const { window, pongs, send, contend } = windowed();
+      const { window, pongs, send, contend } = windowed('unknown');
       contend();
       send(BYTES_PER_PING);
       pongs[0]?.(ms);
-      send(MIN_WINDOW_BYTES);
+      send(CONTENDED_WINDOW_BYTES);
       pongs[1]?.(ms);
       expect(window.bytes).toBe(bytes);
     })(),
   );
 
   it.each([
-    ['goes on', -1, 2 * MIN_WINDOW_BYTES],
-    ['begins', 0, MIN_WINDOW_BYTES],
+    ['goes on', -1, 2 * CONTENDED_WINDOW_BYTES],
+    ['begins', 0, CONTENDED_WINDOW_BYTES],
   ])(
     'BulkWindow forgets the measured path after a second without bulk: a transfer that %s',
     inTime<[string, number, number]>((time, _what, more, bytes) => {
-      const { window, pongs, send, contend } = windowed();
-      send(MIN_WINDOW_BYTES);
+      const { window, pongs, send, contend } = windowed('unknown');
+      send(CONTENDED_WINDOW_BYTES);
       pongs[0]?.(30);
       time.advance(REST_MS + more);
       contend();
@@ -294,12 +439,12 @@ describe('contended bulk', () => {
   it(
     'BulkWindow measures a new path by its own pongs, not by late ones',
     inTime((time) => {
-      const { window, pongs, send, contend } = windowed();
-      send(MIN_WINDOW_BYTES);
+      const { window, pongs, send, contend } = windowed('unknown');
+      send(CONTENDED_WINDOW_BYTES);
       time.advance(REST_MS + 1);
       contend();
       pongs[0]?.(5);
-      expect(window.bytes).toBe(MIN_WINDOW_BYTES);
+      expect(window.bytes).toBe(CONTENDED_WINDOW_BYTES);
     }),
   );
 });
@@ -328,7 +473,7 @@ describe('awaitAnswer', () => {
     inTime((time) => {
       const { window, pongs, seen, send, contend } = windowed();
       contend();
-      send(MIN_WINDOW_BYTES);
+      send(CONTENDED_WINDOW_BYTES);
       window.awaitAnswer();
       window.awaitAnswer();
       pongs[0]?.(1);
@@ -349,7 +494,7 @@ describe('closed windows', () => {
     inTime(() => {
       const { window, send, contend } = windowed();
       contend();
-      send(MIN_WINDOW_BYTES - 1);
+      send(CONTENDED_WINDOW_BYTES - 1);
       expect(window.holds(BULK)).toBe(false);
       send(1);
       expect([BULK, OTHER].map((stream) => window.holds(stream))).toEqual([true, false]);
@@ -389,7 +534,7 @@ describe('small frames', () => {
   ])('A small frame does not contend when %s', (_what, passes) => {
     inTime(() => {
       const rows = windowed();
-      rows.send(MIN_WINDOW_BYTES);
+      rows.send(CONTENDED_WINDOW_BYTES);
       passes(rows);
       expect(rows.window.open).toBe(true);
     })();
@@ -398,7 +543,7 @@ describe('small frames', () => {
 
 describe('large whole frames', () => {
   const LARGE = 'x'.repeat(BULK_FRAME_BYTES);
-  const ENOUGH = MIN_WINDOW_BYTES / BULK_FRAME_BYTES;
+  const ENOUGH = CONTENDED_WINDOW_BYTES / BULK_FRAME_BYTES;
   /** The most large frames that leave once the window opens: a whole window, and one turn on top. */
   const MOST = ENOUGH + TURN_BYTES / BULK_FRAME_BYTES;
 
@@ -539,7 +684,7 @@ describe('large whole frames', () => {
 
   it.each([
     ['a whole one', BULK_FRAME_BYTES],
-    ['one in slices', 2 * MIN_WINDOW_BYTES],
+    ['one in slices', 2 * CONTENDED_WINDOW_BYTES],
   ])('A reset with a large payload waits for the window, which releases its stream afterwards: %s', (_how, bytes) => {
     inTime(() => {
       const rig = new Rig();
@@ -576,7 +721,7 @@ describe('connections with a big transfer', () => {
     inTime((time) => {
       const { rig, big } = transferring();
       const before = bytesOf(rig, big.live.id);
-      expect(before).toBeGreaterThan(MIN_WINDOW_BYTES + BYTES_PER_PING);
+      expect(before).toBeGreaterThan(CONTENDED_WINDOW_BYTES + BYTES_PER_PING);
       rig.open({ payload: 'small', end: true });
       rig.settle();
       expect(bytesOf(rig, big.live.id) - before).toBeLessThanOrEqual(TURN_BYTES);
@@ -589,7 +734,7 @@ describe('connections with a big transfer', () => {
       ]);
       answer(rig);
       rig.settle();
-      expect(bytesOf(rig, big.live.id) - before).toBeGreaterThanOrEqual(MIN_WINDOW_BYTES);
+      expect(bytesOf(rig, big.live.id) - before).toBeGreaterThanOrEqual(CONTENDED_WINDOW_BYTES);
       time.advance(10 * CONTENDED_MS);
       rig.settle();
       expect(bytesOf(rig, big.live.id)).toBe(8 * MIB + 2);
@@ -621,7 +766,7 @@ describe('connections with a big transfer', () => {
     'Session does not hold up a large open, so that opens leave in the order of their ids',
     inTime(() => {
       const rig = new Rig();
-      rig.open({ payload: 'x'.repeat(MIN_WINDOW_BYTES) });
+      rig.open({ payload: 'x'.repeat(CONTENDED_WINDOW_BYTES) });
       rig.open({ payload: 'small', end: true });
       rig.settle();
       const held = rig.sent.length;

@@ -4,6 +4,7 @@ import { DEFAULT_KEEPALIVE } from '../../../src/connection/watchdog.js';
 import {
   EXTRA_PINGS,
   FAST_MS,
+  FAST_RTT_MS,
   LENGTH_PER_PING,
   MAX_AHEAD_BYTES,
   MAX_UNANSWERED,
@@ -77,7 +78,7 @@ describe('Transit', () => {
   );
 
   it(
-    'Transit asks for a ping only after each 256 KiB of small frames while pongs come within 1 s',
+    'Transit asks for a ping only after each 256 KiB of small frames while pongs come within 50 ms',
     inTime((time) => {
       const { mark, give, answer } = setUp(time);
       mark(LENGTH_PER_PING);
@@ -101,8 +102,27 @@ describe('Transit', () => {
       answer();
       expect(transit.sent(LENGTH_PER_PING, steadyNow(), true)).toBe(true);
       mark(0);
-      pings.shift()?.(FAST_MS);
+      pings.shift()?.(FAST_RTT_MS);
       expect(transit.sent(LENGTH_PER_PING, steadyNow())).toBe(true);
+    }),
+  );
+
+  it(
+    'Transit counts the granted part of each extra ping, so that they suffice for more bulk',
+    inTime((time) => {
+      const { transit, mark } = setUp(time);
+      const isAsked = (): boolean => {
+        mark(BYTES_PER_PING / 2);
+        return transit.sent(0, steadyNow(), true);
+      };
+      let extras = 0;
+      for (let sent = 0; sent < 3 * EXTRA_PINGS.burst; sent++) {
+        if (!transit.sent(BYTES_PER_PING / 2, steadyNow(), true)) break;
+        transit.ping(() => undefined);
+        extras++;
+      }
+      expect(isAsked()).toBe(false);
+      expect(extras).toBe(2 * EXTRA_PINGS.burst - 1);
     }),
   );
 

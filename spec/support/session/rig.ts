@@ -2,6 +2,8 @@ import { afterEach, jest } from '@jest/globals';
 import { JsonCodec } from '../../../src/codec/json.js';
 import type { CloseCause } from '../../../src/stream/end.js';
 import { LiveStream } from '../../../src/stream/stream-core.js';
+import { BulkWindow, LONE_WINDOW_BYTES } from '../../../src/connection/bulk-window.js';
+import type { SendPing } from '../../../src/connection/bulk-window.js';
 import { Session } from '../../../src/connection/connection.js';
 import type { SessionLimits, SessionOptions } from '../../../src/connection/connection.js';
 import type { SessionOwner } from '../../../src/connection/connection.js';
@@ -31,6 +33,8 @@ export interface RigOptions extends Partial<Omit<SessionOptions, 'transport' | '
   readonly started?: boolean;
   /** Whether the session sends pings that measure how far the remote has read. Default `true`. */
   readonly measured?: boolean;
+  /** The session knows that its line is `fast`, as after a transfer on loopback, or knows nothing of it. Default `fast`. */
+  readonly line?: 'fast' | 'unknown';
 }
 
 /** Holds one stream as a peer would, and records each notification. */
@@ -152,7 +156,7 @@ export class Rig {
   notified = 0;
   #told = 0;
 
-  constructor({ limits: { note, ...limits } = {}, started = true, measured = true, ...options }: RigOptions = {}) {
+  constructor({ limits: { note, ...limits } = {}, started = true, measured = true, line = 'fast', ...options }: RigOptions = {}) {
     this.session = new Session({
       codec: new JsonCodec(),
       isDialer: false,
@@ -165,6 +169,7 @@ export class Rig {
       owner: this.#owner(),
     });
     if (!measured) jest.spyOn(this.session.transit, 'sent').mockReturnValue(false);
+    if (line === 'fast') this.#knowFastLine();
     if (started) this.session.start();
     made.add(this);
   }
@@ -235,6 +240,20 @@ export class Rig {
     const { streams, receiveBudget, scheduler } = this.session;
     const held = streams.size + streams.occupied + receiveBudget.used + scheduler.backlog.bytes + scheduler.backlog.queues.size;
     return held === 0 && !this.transport.read;
+  }
+
+  #knowFastLine(): void {
+    const { scheduler, transit } = this.session;
+    let ping: SendPing = (answered) => {
+      ping = transit.ping;
+      answered(1);
+      return () => undefined;
+    };
+    const window = new BulkWindow((answered) => ping(answered), scheduler.pump, scheduler.backlog);
+    window.sent(0, LONE_WINDOW_BYTES);
+    window.release(0);
+    window.probe();
+    scheduler.bulk.window = window;
   }
 
   #owner(): SessionOwner {

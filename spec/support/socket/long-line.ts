@@ -51,8 +51,13 @@ export class LongLine {
     this.#sockets.add(from);
     from.on('data', (chunk: Buffer) => {
       const now = performance.now();
-      freeAt = Math.max(now, freeAt) + chunk.length / this.bytesPerMs;
-      onTheWay.push({ arrivesAt: freeAt + this.rttMs / 2, chunk });
+      freeAt = Math.max(now, freeAt);
+      // A whole chunk would hold up its first bytes until its last ones have arrived.
+      for (let at = 0; at < chunk.length; at += this.bytesPerMs) {
+        const piece = chunk.subarray(at, at + this.bytesPerMs);
+        freeAt += piece.length / this.bytesPerMs;
+        onTheWay.push({ arrivesAt: freeAt + this.rttMs / 2, chunk: piece });
+      }
       if (freeAt - now > ROUTER_MS) from.pause();
     });
     const timer = setInterval(() => {
