@@ -20,6 +20,7 @@ import type { Given, Options } from '../util/check.js';
 import { subprotocol } from '../wire/codec.js';
 import { CloseCode, ResetCode } from '../wire/codes.js';
 import { ConnectionFault } from '../wire/errors.js';
+import { boundNodeLogs } from './log-bounds.js';
 import { checkOrigins, clientAddress, readTrustProxy, trustsNone } from './origin.js';
 import type { Origins, TrustProxy, TrustsHop } from './origin.js';
 import { RefusalLog } from './refusal.js';
@@ -137,6 +138,8 @@ export function resolveAccept(options: UpgradeOptions, ...others: readonly objec
   const hello = onHello === undefined ? null : { handler: onHello, timeoutMs: helloTimeoutMs, limits: helloLimits };
   return { ...ofUpgrades, acceptor: { ...peer, onStream: handler, hello } };
 }
+
+boundNodeLogs();
 
 /** The log of all upgrades that no `serve` answers. */
 const LOG = new RefusalLog();

@@ -6,8 +6,8 @@ import { checkNumber, optionError, readObject } from '../util/check.js';
 import type { Given, Options } from '../util/check.js';
 import { steadyNow } from '../util/time.js';
 import { hostOf } from './origin.js';
-import { SparseLog } from './refusal.js';
 import type { Objection } from './refusal.js';
+import { SparseLog } from './sparse-log.js';
 
 /** A connection, as the total limits see it. */
 export interface Holder {
