@@ -202,6 +202,20 @@ describe('shares', () => {
     expect(ledger.usage()).toEqual({ maxTotalHeldBytes: { used: 250_000, max: 1_000_000 } });
   });
 
+  it('A connection ends once, and the next to end is its neighbour at the same address', () => {
+    const ledger = ledgerOf({ maxTotalHeldBytes: 1_000_000 });
+    const three = Array.from({ length: 3 }, () => new Connection(ledger, '192.0.2.1'));
+    expect(three.map(({ share }, n) => share.hold(250_000 - n))).toEqual([true, true, true]);
+    const others = Array.from({ length: 4 }, (_, n) => new Connection(ledger, `198.51.100.${n}`));
+    const ends = (): readonly boolean[] => three.map(({ reason }) => reason !== null);
+    expect([others[0]?.share.hold(130_000), ends()]).toEqual([true, [true, false, false]]);
+    expect(three[0]?.share.hold(1)).toBe(false);
+    three[0]?.share.unhold(250_000);
+    three[0]?.leave();
+    expect([others[1]?.share.hold(150_000), ends()]).toEqual([true, [true, true, false]]);
+    expect(ledger.usage()).toEqual({ maxTotalHeldBytes: { used: 779_997, max: 1_000_000 } });
+  });
+
   it('A new connection ends the greediest from seven eighths on', () => {
     const ledger = ledgerOf({ maxTotalUnsentBytes: 1_000_000 });
     const greedy = new Connection(ledger, '192.0.2.1');

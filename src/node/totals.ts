@@ -139,6 +139,7 @@ export class Member implements Share {
       this.host.used[each.kind] -= bytes;
     }
     this.#isEnding = true;
+    this.ledger.remove(this);
     const reason = `this connection has far more than its part of ${quantity.max} ${quantity.unit}`;
     this.ledger.log.note(quantity.kind, ENDED_PERIOD_MS, (more) => {
       log('warn', `${this.holder.label} is ended${more === 0 ? '' : `, the last of ${more} more`}: ${reason}`);
@@ -157,6 +158,7 @@ export class Member implements Share {
 
   /** Whether it may have `more`, if need be after the greediest connection has ended. */
   #mayHave(quantity: Quantity, more: number): boolean {
+    if (this.#isEnding) return false;
     if (quantity.admits(this, more)) return true;
     return !quantity.allows(this, more) && this.ledger.makeRoom(quantity, this, more) && quantity.admits(this, more);
   }
@@ -360,13 +362,19 @@ export class Ledger {
         host.connections--;
         if (name !== null && host.connections === 0) this.#byAddress.delete(name);
         if (member === null) return;
-        host.members.delete(member);
-        if (host.members.size === 0) this.#crowd.hosts.delete(host);
-        this.#crowd.members.delete(member);
+        this.remove(member);
         member.leave();
-        this.#greediest.clear();
       },
     };
+  }
+
+  /** Counts a connection no longer, because it has ended or ends for a total. */
+  remove(member: Member): void {
+    const { host } = member;
+    host.members.delete(member);
+    if (host.members.size === 0) this.#crowd.hosts.delete(host);
+    this.#crowd.members.delete(member);
+    this.#greediest.clear();
   }
 
   queued(bytes: number): void {
@@ -402,7 +410,6 @@ export class Ledger {
     const greedy = this.#greediestOf(quantity);
     if (greedy === null || greedy === member || !quantity.yields(greedy, member, more)) return false;
     greedy.end(quantity);
-    this.#greediest.clear();
     return true;
   }
 
