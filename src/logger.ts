@@ -47,18 +47,40 @@ export const logger: Logger = {
  * @param errors thrown values, made {@link showable}
  */
 export function log(level: Exclude<LogLevel, 'silent'>, message: string, ...errors: readonly unknown[]): void {
-  try {
-    logger[level](`rxmux: ${oneLine(message, MOST_CHARACTERS)}`, ...errors.map(showable));
-  } catch {
-    // No code is left to report this error to.
-  }
+  const write: WriteLine = (more = '', shown = showable) => {
+    try {
+      logger[level](`rxmux: ${oneLine(message, MOST_CHARACTERS)}${more}`, ...errors.map(shown));
+    } catch {
+      // No code is left to report this error to.
+    }
+  };
+  if (bound === null) write();
+  else bound(level, message, errors, write);
+}
+
+/**
+ * Writes a line.
+ *
+ * @param more is added to the message
+ * @param shown returns the value to log for a thrown value. Default {@link showable}.
+ */
+export type WriteLine = (more?: string, shown?: (error: unknown) => unknown) => void;
+
+/** Decides which lines are written, since a remote can cause any number of them. */
+type Bound = (level: Exclude<LogLevel, 'silent'>, message: string, errors: readonly unknown[], write: WriteLine) => void;
+
+let bound: Bound | null = null;
+
+/** Sets the function that decides which lines are written. Without it the log writes every line. */
+export function boundLogs(decide: Bound): void {
+  bound = decide;
 }
 
 /**
  * Makes an error safe to log. Returns only its text if it, or one of its causes, holds the payload of a reset, which belongs to the
  * application. Does the same for a remote's text that one line cannot show.
  */
-function showable(error: unknown): unknown {
+export function showable(error: unknown): unknown {
   try {
     const chain = new Set<Error>();
     for (let each = error; isError(each) && !chain.has(each); each = each.cause) chain.add(each);

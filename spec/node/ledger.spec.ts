@@ -1,11 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { Ledger } from '../../src/node/totals.js';
+import type { TotalLimits } from '../../src/node.js';
 import type { Share } from '../../src/connection/connection.js';
+import { collectLogs } from '../support/peer/logs.js';
 import { virtualPeerTime } from '../support/peer/time.js';
 
-/** From half of it on, connections with more than their share wait; from 625 on, upgrades are refused. */
+/** From half of it on, connections with more than their share wait; from 875 on, upgrades may be refused. */
 const UNSENT_BYTES = 1_000;
-const NEARLY_USED = 625;
+const FULL = 875;
 
 const time = virtualPeerTime();
 
@@ -18,19 +20,36 @@ class Connection {
   readonly room: number[] = [];
   readonly share: Share;
   readonly leave: () => void;
+  /** Why the ledger has ended it. */
+  reason: string | null = null;
+  readonly label = 'peer 1';
 
-  constructor(ledger: Ledger) {
-    const seat = ledger.seat(null);
-    const share = seat.join(() => {
-      this.measurements++;
-      return this.unsent;
-    });
+  constructor(ledger: Ledger, address: string | null = null) {
+    const seat = ledger.seat(address);
+    const share = seat.join(this);
     if (share === null) throw new Error('expected a ledger with limits');
     this.share = share;
     this.leave = () => {
       seat.leave();
     };
     share.onRoom(() => this.room.push(time.now));
+  }
+
+  get bufferedAmount(): number {
+    this.measurements++;
+    return this.unsent;
+  }
+
+  end(reason: string): void {
+    this.reason = reason;
+  }
+
+  /** Opens streams until one is refused. Returns how many it has opened. */
+  open(most: number): number {
+    for (let opened = 0; ; opened++) {
+      if (opened === most || this.share.streamRefusal() !== null) return opened;
+      this.share.streamTaken();
+    }
   }
 
   /** Queues bytes. Returns whether their sender has to wait. */
@@ -41,15 +60,18 @@ class Connection {
   }
 }
 
-function ledgerOf(): Ledger {
+function ledgerOf(limits: Partial<TotalLimits> = { maxTotalUnsentBytes: UNSENT_BYTES }): Ledger {
   return new Ledger({
     maxConnections: Infinity,
     maxConnectionsPerAddress: Infinity,
     maxTotalStreams: Infinity,
     maxTotalHeldBytes: Infinity,
-    maxTotalUnsentBytes: UNSENT_BYTES,
+    maxTotalUnsentBytes: Infinity,
+    ...limits,
   });
 }
+
+const logs = collectLogs();
 
 describe('a ledger', () => {
   it('A connection that waits goes on at the first of the looks each 50 ms after its socket has sent enough', async () => {
@@ -85,9 +107,8 @@ describe('a ledger', () => {
     const ledger = ledgerOf();
     const connection = new Connection(ledger);
     connection.queue(UNSENT_BYTES);
-    expect(ledger.refusal(null)).not.toBeNull();
     connection.leave();
-    expect(ledger.refusal(null)).toBeNull();
+    expect(ledger.usage()).toEqual({ maxTotalUnsentBytes: { used: 0, max: UNSENT_BYTES } });
     await time.advance(1_000);
     expect(connection.room).toEqual([]);
     expect(time.isOver()).toBe(true);
@@ -95,27 +116,113 @@ describe('a ledger', () => {
 
   it('An upgrade that would be refused measures the sockets first, but only each 50 ms', async () => {
     const ledger = ledgerOf();
-    const connection = new Connection(ledger);
-    connection.share.queued(NEARLY_USED);
-    connection.unsent = NEARLY_USED;
+    const connections = Array.from({ length: 10 }, () => new Connection(ledger));
+    for (const connection of connections) {
+      connection.share.queued(FULL / 10);
+      connection.unsent = FULL / 10;
+    }
+    const [first] = connections;
     expect(ledger.refusal(null)).toEqual({ reason: 'this side is busy', detail: ': maxTotalUnsentBytes (1000)' });
-    expect(connection.measurements).toBe(1);
-    connection.unsent = 0;
+    expect(first?.measurements).toBe(1);
+    for (const connection of connections) connection.unsent = 0;
     await time.advance(49);
     expect(ledger.refusal(null)).not.toBeNull();
     await time.advance(1);
     expect(ledger.refusal(null)).toBeNull();
-    expect(connection.measurements).toBe(2);
+    expect(first?.measurements).toBe(2);
+    expect(connections.map(({ reason }) => reason)).toEqual(connections.map(() => null));
   });
 
   it('The sockets are measured again at once when an eighth of the limit was queued since', () => {
     const ledger = ledgerOf();
     const connection = new Connection(ledger);
-    connection.queue(NEARLY_USED);
+    connection.queue(FULL);
     expect(connection.measurements).toBe(1);
     connection.queue(124);
     expect(connection.measurements).toBe(1);
     connection.queue(1);
     expect(connection.measurements).toBe(2);
+  });
+});
+
+describe('shares', () => {
+  it('Addresses divide the last quarter equally, and the connections of one address divide its part', () => {
+    const ledger = ledgerOf({ maxTotalStreams: 96 });
+    const many = Array.from({ length: 3 }, () => new Connection(ledger, '192.0.2.1'));
+    const lone = new Connection(ledger, '192.0.2.2');
+    const unknown = new Connection(ledger);
+    expect(many[0]?.open(100)).toBe(72);
+    expect([lone.open(8), unknown.open(8), many[1]?.open(2), many[2]?.open(2)]).toEqual([8, 8, 2, 2]);
+    expect(many.map(({ reason }) => reason)).toEqual([null, null, null]);
+    expect(lone.open(1)).toBe(1);
+    expect(many.map(({ reason }) => reason === null)).toEqual([false, true, true]);
+  });
+
+  it('Each connection has a share of one stream, however many there are, and the greediest ends where no place is left', () => {
+    const ledger = ledgerOf({ maxTotalStreams: 16 });
+    const greedy = new Connection(ledger, '192.0.2.1');
+    const others = Array.from({ length: 15 }, (_, n) => new Connection(ledger, `198.51.100.${n}`));
+    expect(greedy.open(100)).toBe(12);
+    expect(others.map((other) => other.open(1))).toEqual(others.map(() => 1));
+    expect(greedy.reason).toBe('this connection has far more than its part of 16 streams (maxTotalStreams)');
+    expect(others.map(({ reason }) => reason)).toEqual(others.map(() => null));
+    expect(ledger.usage()).toEqual({ maxTotalStreams: { used: 15, max: 16 } });
+    expect(logs.warnings).toEqual([`rxmux: peer 1 is ended: ${String(greedy.reason)}`]);
+  });
+
+  it('Connections that have equally much never end each other', () => {
+    const ledger = ledgerOf({ maxTotalStreams: 16 });
+    const first = Array.from({ length: 16 }, (_, n) => new Connection(ledger, `192.0.2.${n}`));
+    const second = Array.from({ length: 16 }, (_, n) => new Connection(ledger, `198.51.100.${n}`));
+    expect(first.map((each) => each.open(1))).toEqual(first.map(() => 1));
+    expect(second.map((each) => each.open(1))).toEqual(second.map(() => 0));
+    expect([...first, ...second].filter(({ reason }) => reason !== null)).toEqual([]);
+  });
+
+  it('A connection ends that has most of the address that has most, where another needs more than its share', () => {
+    const ledger = ledgerOf({ maxTotalHeldBytes: 1_000_000 });
+    const three = Array.from({ length: 3 }, () => new Connection(ledger, '192.0.2.1'));
+    const large = new Connection(ledger, '192.0.2.2');
+    const others = Array.from({ length: 8 }, (_, n) => new Connection(ledger, `198.51.100.${n}`));
+    expect(three.map(({ share }, n) => share.hold(150_000 + n))).toEqual([true, true, true]);
+    expect(large.share.hold(200_000)).toBe(true);
+    expect(others.map(({ share }) => share.hold(30_000))).toEqual(others.map(() => true));
+    expect([...three, large].map(({ reason }) => reason === null)).toEqual([true, true, false, true]);
+  });
+
+  it('The bytes of a connection that ends count towards the limit until it releases them', () => {
+    const ledger = ledgerOf({ maxTotalHeldBytes: 1_000_000 });
+    const [greedy, other] = [new Connection(ledger, '192.0.2.1'), new Connection(ledger, '192.0.2.2')];
+    expect(greedy.share.hold(750_000)).toBe(true);
+    expect(other.share.hold(200_000)).toBe(true);
+    expect(greedy.reason).toBe('this connection has far more than its part of 1000000 bytes (maxTotalHeldBytes)');
+    expect([other.share.hold(50_001), other.share.hold(50_000)]).toEqual([false, true]);
+    expect(ledger.usage()).toEqual({ maxTotalHeldBytes: { used: 1_000_000, max: 1_000_000 } });
+    greedy.share.unhold(750_000);
+    expect(ledger.usage()).toEqual({ maxTotalHeldBytes: { used: 250_000, max: 1_000_000 } });
+  });
+
+  it('A connection ends once, and the next to end is its neighbour at the same address', () => {
+    const ledger = ledgerOf({ maxTotalHeldBytes: 1_000_000 });
+    const three = Array.from({ length: 3 }, () => new Connection(ledger, '192.0.2.1'));
+    expect(three.map(({ share }, n) => share.hold(250_000 - n))).toEqual([true, true, true]);
+    const others = Array.from({ length: 4 }, (_, n) => new Connection(ledger, `198.51.100.${n}`));
+    const ends = (): readonly boolean[] => three.map(({ reason }) => reason !== null);
+    expect([others[0]?.share.hold(130_000), ends()]).toEqual([true, [true, false, false]]);
+    expect(three[0]?.share.hold(1)).toBe(false);
+    three[0]?.share.unhold(250_000);
+    three[0]?.leave();
+    expect([others[1]?.share.hold(150_000), ends()]).toEqual([true, [true, true, false]]);
+    expect(ledger.usage()).toEqual({ maxTotalHeldBytes: { used: 779_997, max: 1_000_000 } });
+  });
+
+  it('A new connection ends the greediest from seven eighths on', () => {
+    const ledger = ledgerOf({ maxTotalUnsentBytes: 1_000_000 });
+    const greedy = new Connection(ledger, '192.0.2.1');
+    greedy.queue(874_999);
+    expect([ledger.refusal('192.0.2.2'), greedy.reason]).toEqual([null, null]);
+    greedy.queue(1);
+    expect(ledger.refusal('192.0.2.2')).toBeNull();
+    expect(greedy.reason).toBe('this connection has far more than its part of 1000000 bytes to send (maxTotalUnsentBytes)');
   });
 });

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { BehaviorSubject } from 'rxjs';
+import { BehaviorSubject, Subscription, timer } from 'rxjs';
+import { CLOSING_MS } from '../connection/watchdog.js';
 import type { PeerCore } from '../peer/core.js';
 import { connectError } from '../peer/dial/dial.js';
 import { GivenSocket } from '../peer/dial/given-socket.js';
@@ -17,6 +18,9 @@ import { WsUpgrader, transportOf } from '../transport/ws/ws.js';
 import { checkFunction, checkNumber, checkOptions, optionError, readOptions } from '../util/check.js';
 import type { Given, Options } from '../util/check.js';
 import { subprotocol } from '../wire/codec.js';
+import { CloseCode, ResetCode } from '../wire/codes.js';
+import { ConnectionFault } from '../wire/errors.js';
+import { boundNodeLogs } from './log-bounds.js';
 import { checkOrigins, clientAddress, readTrustProxy, trustsNone } from './origin.js';
 import type { Origins, TrustProxy, TrustsHop } from './origin.js';
 import { RefusalLog } from './refusal.js';
@@ -134,6 +138,8 @@ export function resolveAccept(options: UpgradeOptions, ...others: readonly objec
   const hello = onHello === undefined ? null : { handler: onHello, timeoutMs: helloTimeoutMs, limits: helloLimits };
   return { ...ofUpgrades, acceptor: { ...peer, onStream: handler, hello } };
 }
+
+boundNodeLogs();
 
 /** The log of all upgrades that no `serve` answers. */
 const LOG = new RefusalLog();
@@ -260,9 +266,34 @@ export function peerOver(transport: Transport, options: AcceptorOptions, seat: S
 
 /** A peer has a seat until it has closed. */
 function take(seat: Seat, core: PeerCore, peer: Peer): void {
-  core.share = seat.join(() => core.bufferedAmount);
+  const ending = new Subscription();
+  core.share = seat.join({
+    get label() {
+      return core.label;
+    },
+    get bufferedAmount() {
+      return core.bufferedAmount;
+    },
+    end(reason) {
+      ending.add(endGreedy(core, reason));
+    },
+  });
   void peer.closed.then(() => {
+    ending.unsubscribe();
     seat.leave();
+  });
+}
+
+/**
+ * Ends a peer for a total limit. The remote has 2 s to read why, whether it takes the rest or not. The end begins a microtask later,
+ * because another connection asks for room amid its own work.
+ */
+function endGreedy(core: PeerCore, reason: string): Subscription {
+  queueMicrotask(() => {
+    for (const session of core.sessions) session.fail(new ConnectionFault(reason, ResetCode.ENHANCE_YOUR_CALM, CloseCode.POLICY));
+  });
+  return timer(CLOSING_MS).subscribe(() => {
+    for (const { transport } of core.sessions) transport.terminate(reason);
   });
 }
 

@@ -10,7 +10,10 @@ import { dialWs, transportOf } from '../transport/ws/ws.js';
 import { checkObject, checkOptions, readOptions } from '../util/check.js';
 import type { Options } from '../util/check.js';
 import { resolveLimits } from '../wire/limits.js';
+import { boundNodeLogs } from './log-bounds.js';
 import { headerLines } from './upgrade.js';
+
+boundNodeLogs();
 
 /** Options of `connect` of Node. If the option `socket` makes the socket, `headers`, `agent` and `tls` have no effect. */
 export interface NodeConnectOptions extends ConnectOptions {

@@ -1,25 +1,53 @@
 import { Subscription, timer } from 'rxjs';
 import type { Share } from '../connection/connection.js';
+import { log } from '../logger.js';
 import type { Usage } from '../peer/stats.js';
 import { checkNumber, optionError, readObject } from '../util/check.js';
 import type { Given, Options } from '../util/check.js';
 import { steadyNow } from '../util/time.js';
 import { hostOf } from './origin.js';
 import type { Objection } from './refusal.js';
+import { SparseLog } from './sparse-log.js';
+
+/** A connection, as the total limits see it. */
+export interface Holder {
+  /** Names the connection in the log. */
+  readonly label: string;
+  /** Bytes that the connection has to send, in its socket too. */
+  readonly bufferedAmount: number;
+  /** Ends the connection soon, because it has far more of a total than others. */
+  end(reason: string): void;
+}
+
+/** The totals that are divided. */
+type Kind = 'held' | 'streams' | 'unsent';
+type Amounts = Record<Kind, number>;
+
+function nothing(): Amounts {
+  return { held: 0, streams: 0, unsent: 0 };
+}
+
+/** One remote address, or one connection whose address is not known. */
+class Host {
+  /** Its connections, and its upgrades that are being judged. */
+  connections = 0;
+  readonly members = new Set<Member>();
+  readonly used = nothing();
+}
 
 /** One connection's share of the total limits. */
 export class Member implements Share {
-  #held = 0;
-  #streams = 0;
-  #unsent = 0;
+  readonly used = nothing();
+  /** Whether the connection ends for a total. Its bytes still count towards the limit, but other connections need not wait for them. */
+  #isEnding = false;
   #hasLeft = false;
   #room: () => void = () => undefined;
   #waits = false;
 
-  /** @param measure returns the bytes that the connection has to send, in its socket too */
   constructor(
     private readonly ledger: Ledger,
-    private readonly measure: () => number,
+    readonly host: Host,
+    private readonly holder: Holder,
   ) {}
 
   get waits(): boolean {
@@ -27,14 +55,13 @@ export class Member implements Share {
   }
 
   get holdsMuch(): boolean {
-    return this.ledger.held.mustWait(this.#held);
+    return this.ledger.held.mustWait(this);
   }
 
   hold(bytes: number): boolean {
     const { held } = this.ledger;
-    if (!held.admits(this.#held, bytes)) return false;
-    held.used += bytes;
-    this.#held += bytes;
+    if (!this.#mayHave(held, bytes)) return false;
+    this.#add(held, bytes);
     return true;
   }
 
@@ -44,32 +71,30 @@ export class Member implements Share {
 
   // A reader may come to a payload after the end of its connection.
   unhold(bytes: number): void {
-    this.ledger.held.used -= bytes;
-    this.#held -= bytes;
+    this.#add(this.ledger.held, -bytes);
   }
 
   streamRefusal(): string | null {
-    const { streams, held, unsent } = this.ledger;
-    if (!streams.admits(this.#streams, 1)) return `more than ${streams.max} streams on all connections (maxTotalStreams)`;
-    if (held.isRefused(this.#held)) return this.holdRefusal();
-    if (unsent.isRefused(this.#unsent)) return `this connection has its part of ${unsent.max} bytes to send (maxTotalUnsentBytes)`;
+    const { ledger } = this;
+    const { streams, held, unsent } = ledger;
+    if (!this.#mayHave(streams, 1)) return `more than ${streams.max} streams on all connections (maxTotalStreams)`;
+    if (held.isRefused(this) && !(ledger.makeRoom(held, this, 0) && !held.isRefused(this))) return this.holdRefusal();
+    if (unsent.isRefused(this) && !(ledger.makeRoom(unsent, this, 0) && !unsent.isRefused(this)))
+      return `this connection has its part of ${unsent.max} bytes to send (maxTotalUnsentBytes)`;
     return null;
   }
 
   streamTaken(): void {
-    this.ledger.streams.used++;
-    this.#streams++;
+    this.#add(this.ledger.streams, 1);
   }
 
   // A handler that never settles holds a place as long as its connection lasts.
   streamReleased(): void {
-    if (this.#hasLeft) return;
-    this.ledger.streams.used--;
-    this.#streams--;
+    if (!this.#hasLeft && !this.#isEnding) this.#add(this.ledger.streams, -1);
   }
 
   queued(bytes: number): void {
-    this.#unsent += bytes;
+    this.#add(this.ledger.unsent, bytes);
     this.ledger.queued(bytes);
   }
 
@@ -80,10 +105,11 @@ export class Member implements Share {
   }
 
   overflowsWith(bytes: number): boolean {
-    const { unsent } = this.ledger;
+    const { ledger } = this;
+    const { unsent } = ledger;
     if (!unsent.isUsed) return false;
-    this.ledger.measure();
-    return unsent.isUsed && !unsent.admits(this.#unsent, bytes);
+    ledger.measure();
+    return unsent.isUsed && !this.#mayHave(unsent, bytes);
   }
 
   onRoom(task: () => void): void {
@@ -92,60 +118,124 @@ export class Member implements Share {
 
   /** Updates the count of unsent bytes: the socket may have sent some since the last look. */
   remeasure(): void {
-    const now = this.measure();
-    this.ledger.unsent.used += now - this.#unsent;
-    this.#unsent = now;
+    this.#add(this.ledger.unsent, this.holder.bufferedAmount - this.used.unsent);
   }
 
   /** Goes on if there is room again. */
   checkRoom(): void {
-    if (!this.#waits || this.ledger.unsent.mustWait(this.#unsent)) return;
+    if (!this.#waits || this.ledger.unsent.mustWait(this)) return;
     this.#waits = false;
     this.#room();
   }
 
+  /** Ends the connection, because it has far more of `quantity` than one that needs some. Its streams release their places at once. */
+  end(quantity: Quantity): void {
+    const { held, streams, unsent } = this.ledger;
+    this.#add(streams, -this.used.streams);
+    for (const each of [held, unsent]) {
+      const bytes = this.used[each.kind];
+      each.used -= bytes;
+      each.ending += bytes;
+      this.host.used[each.kind] -= bytes;
+    }
+    this.#isEnding = true;
+    this.ledger.remove(this);
+    const reason = `this connection has far more than its part of ${quantity.max} ${quantity.unit}`;
+    this.ledger.log.note(quantity.kind, ENDED_PERIOD_MS, (more) => {
+      log('warn', `${this.holder.label} is ended${more === 0 ? '' : `, the last of ${more} more`}: ${reason}`);
+    });
+    this.holder.end(reason);
+  }
+
   /** The connection has ended. */
   leave(): void {
+    const { streams, unsent } = this.ledger;
     this.#hasLeft = true;
     this.#waits = false;
-    this.ledger.streams.used -= this.#streams;
-    this.ledger.unsent.used -= this.#unsent;
-    this.#streams = this.#unsent = 0;
+    this.#add(streams, -this.used.streams);
+    this.#add(unsent, -this.used.unsent);
+  }
+
+  /** Whether it may have `more`, if need be after the greediest connection has ended. */
+  #mayHave(quantity: Quantity, more: number): boolean {
+    if (this.#isEnding) return false;
+    if (quantity.admits(this, more)) return true;
+    return !quantity.allows(this, more) && this.ledger.makeRoom(quantity, this, more) && quantity.admits(this, more);
+  }
+
+  #add(quantity: Quantity, more: number): void {
+    const { kind } = quantity;
+    this.used[kind] += more;
+    if (this.#isEnding) quantity.ending += more;
+    else {
+      quantity.used += more;
+      this.host.used[kind] += more;
+    }
   }
 
   #sendsMuch(): boolean {
     const { unsent } = this.ledger;
-    if (!unsent.mustWait(this.#unsent)) return false;
+    if (!unsent.mustWait(this)) return false;
     this.ledger.measure();
-    return unsent.mustWait(this.#unsent);
+    return unsent.mustWait(this);
   }
 }
 
-/** The part of a limit that is divided equally among the connections. */
+/** The part of a limit that is divided: equally among the addresses, and then among the connections of each. */
 const DIVIDED = 1 / 4;
 /** Parts of a limit: from the first on, connections with more than their share wait; from the second on, they get no new streams. */
 const WAITING = 1 / 2;
 const REFUSING = 5 / 8;
+/** From this part on, a new connection may find nothing left. */
+const FULL = 7 / 8;
+/** A connection ends for another one if it has so many times as much. */
+const FAR_MORE = 2;
+/** No share of bytes is smaller, so that every connection has room for a small call. */
+const LEAST_BYTES = 16 * 1024;
+/** For a small limit the smallest share is this part of it. */
+const LEAST_PART = 1 / 64;
+
+/** All connections of a ledger. */
+interface Crowd {
+  /** The hosts with members. */
+  readonly hosts: ReadonlySet<Host>;
+  readonly members: ReadonlySet<Member>;
+}
 
 /**
  * A quantity that several connections have together. The last quarter of its limit is for connections with less than an equal share of
  * that quarter.
  */
 export class Quantity {
+  /** The sum over all connections, without those that end for a total. */
   used = 0;
+  /** Bytes of the connections that end for a total. */
+  ending = 0;
+  /** The smallest share. */
+  readonly #least: number;
 
+  /** @param unit what is counted, and the name of the limit */
   constructor(
+    readonly kind: Kind,
     readonly max: number,
-    private readonly connections: { readonly size: number },
-  ) {}
+    readonly unit: string,
+    private readonly crowd: Crowd,
+  ) {
+    this.#least = kind === 'streams' ? 1 : Math.min(LEAST_BYTES, max * LEAST_PART);
+  }
 
   get isLimited(): boolean {
     return this.max < Infinity;
   }
 
-  /** Whether new connections are refused. */
-  get isNearlyUsed(): boolean {
-    return this.used >= this.max * REFUSING;
+  /** Everything that connections have. */
+  get total(): number {
+    return this.used + this.ending;
+  }
+
+  /** Whether a new connection may find nothing left. */
+  get isFull(): boolean {
+    return this.used >= this.max * FULL;
   }
 
   /** Whether only connections with less than their share get more. */
@@ -153,27 +243,51 @@ export class Quantity {
     return this.used >= this.max * (1 - DIVIDED);
   }
 
-  /** Whether a connection that has `own` may have `more`. */
-  admits(own: number, more: number): boolean {
+  /** Whether `member` may have `more`. */
+  admits(member: Member, more: number): boolean {
+    return this.total + more <= this.max && this.allows(member, more);
+  }
+
+  /** Whether `member` may have `more` once the connections that end have released their bytes. */
+  allows(member: Member, more: number): boolean {
     const after = this.used + more;
-    return after <= this.max * (1 - DIVIDED) || (own + more <= this.#share() && after <= this.max);
+    return after <= this.max * (1 - DIVIDED) || (after <= this.max && member.used[this.kind] + more <= this.#share(member));
   }
 
-  /** Whether a connection that has `own` has to wait before it gets more. */
-  mustWait(own: number): boolean {
-    return this.used >= this.max * WAITING && own > this.#share();
+  /** Whether `member` has to wait before it gets more. */
+  mustWait(member: Member): boolean {
+    return this.used >= this.max * WAITING && member.used[this.kind] > this.#share(member);
   }
 
-  /** Whether a connection that has `own` gets no new streams. */
-  isRefused(own: number): boolean {
-    return this.isNearlyUsed && own > this.#share();
+  /** Whether `member` gets no new streams. */
+  isRefused(member: Member): boolean {
+    return this.used >= this.max * REFUSING && member.used[this.kind] > this.#share(member);
   }
 
-  #share(): number {
-    return (this.max * DIVIDED) / this.connections.size;
+  /**
+   * Whether `greedy` ends for `member`, or for a new connection. It then has at least twice what the other would have with `more`. It also has
+   * far more than an equal part, unless the other asks for less than its share. Addresses are compared first.
+   */
+  yields(greedy: Member, member: Member | null, more: number): boolean {
+    const { kind, max, crowd } = this;
+    const own = member?.used[kind] ?? 0;
+    if (greedy.used[kind] < own + more) return false;
+    const isOfOneHost = greedy.host === member?.host;
+    const most = isOfOneHost ? greedy.used[kind] : greedy.host.used[kind];
+    const others = isOfOneHost ? own : (member?.host.used[kind] ?? 0);
+    if (most < FAR_MORE * (others + Math.max(more, this.#least))) return false;
+    if (member === null) return most >= max * DIVIDED;
+    if (own + more <= this.#share(member)) return true;
+    return isOfOneHost ? most * crowd.members.size >= FAR_MORE * max : most >= Math.min(max / 2, (FAR_MORE * max) / crowd.hosts.size);
+  }
+
+  #share({ host }: Member): number {
+    return Math.max(this.#least, (this.max * DIVIDED) / this.crowd.hosts.size / host.members.size);
   }
 }
 
+/** The log has one line in this period for the connections that end for one total, in ms. */
+const ENDED_PERIOD_MS = 60_000;
 /** How often connections that wait look for room, in ms. Sockets do not report that they have drained. */
 const LOOK_MS = 50;
 /** All sockets are measured again when so large a part of the limit was queued since. */
@@ -182,7 +296,7 @@ const REMEASURED = 1 / 8;
 /** The place of one connection among all. */
 export interface Seat {
   /** Returns the connection's share of the total limits, or `null` where none is set. */
-  join(measure: () => number): Share | null;
+  join(holder: Holder): Share | null;
   leave(): void;
 }
 
@@ -191,62 +305,79 @@ export type Full = Pick<Objection, 'reason' | 'detail'>;
 
 /** Counts what the connections of a program have together. */
 export class Ledger {
-  readonly #members = new Set<Member>();
+  readonly log = new SparseLog();
+  readonly #crowd = { hosts: new Set<Host>(), members: new Set<Member>() };
   readonly held: Quantity;
   readonly unsent: Quantity;
   readonly streams: Quantity;
   #connections = 0;
-  readonly #byHost = new Map<string, number>();
+  readonly #byAddress = new Map<string, Host>();
   #measuredAt = -Infinity;
   #queuedSince = 0;
   #looking = Subscription.EMPTY;
+  /** The connection that has most of each quantity, found at most each {@link LOOK_MS}. */
+  readonly #greediest = new Map<Quantity, { readonly at: number; readonly member: Member | null }>();
 
   constructor(private readonly limits: TotalLimits) {
-    this.held = new Quantity(limits.maxTotalHeldBytes, this.#members);
-    this.unsent = new Quantity(limits.maxTotalUnsentBytes, this.#members);
-    this.streams = new Quantity(limits.maxTotalStreams, this.#members);
+    const { maxTotalHeldBytes, maxTotalUnsentBytes, maxTotalStreams } = limits;
+    this.held = new Quantity('held', maxTotalHeldBytes, 'bytes (maxTotalHeldBytes)', this.#crowd);
+    this.unsent = new Quantity('unsent', maxTotalUnsentBytes, 'bytes to send (maxTotalUnsentBytes)', this.#crowd);
+    this.streams = new Quantity('streams', maxTotalStreams, 'streams (maxTotalStreams)', this.#crowd);
   }
 
   /** Returns why an upgrade from `address` is one too many, or `null`. */
   refusal(address: string | null): Full | null {
     const { maxConnections, maxConnectionsPerAddress, maxTotalHeldBytes, maxTotalUnsentBytes } = this.limits;
     if (this.#connections >= maxConnections) return { reason: 'too many connections', detail: `: maxConnections (${maxConnections})` };
-    if (address !== null && (this.#byHost.get(hostOf(address)) ?? 0) >= maxConnectionsPerAddress)
+    if (address !== null && (this.#byAddress.get(hostOf(address))?.connections ?? 0) >= maxConnectionsPerAddress)
       return {
         reason: 'too many connections from this address',
         detail: `: ${address}, maxConnectionsPerAddress (${maxConnectionsPerAddress})`,
       };
-    if (this.held.isNearlyUsed) return { reason: 'this side is busy', detail: `: maxTotalHeldBytes (${maxTotalHeldBytes})` };
-    if (this.unsent.isNearlyUsed) this.measure();
-    if (this.unsent.isNearlyUsed) return { reason: 'this side is busy', detail: `: maxTotalUnsentBytes (${maxTotalUnsentBytes})` };
+    if (this.#isClosedBy(this.held)) return { reason: 'this side is busy', detail: `: maxTotalHeldBytes (${maxTotalHeldBytes})` };
+    if (this.unsent.isFull) this.measure();
+    if (this.#isClosedBy(this.unsent)) return { reason: 'this side is busy', detail: `: maxTotalUnsentBytes (${maxTotalUnsentBytes})` };
     return null;
   }
 
   /** Counts one connection more, whatever the limits. */
   seat(address: string | null): Seat {
-    const host = address === null ? null : hostOf(address);
+    const name = address === null ? null : hostOf(address);
+    const host = (name === null ? null : this.#byAddress.get(name)) ?? new Host();
     let member: Member | null = null;
     this.#connections++;
-    if (host !== null) this.#count(host, 1);
+    host.connections++;
+    if (name !== null) this.#byAddress.set(name, host);
     return {
-      join: (measure) => {
-        if (!this.held.isLimited && !this.unsent.isLimited && !this.streams.isLimited) return null;
-        member = new Member(this, measure);
-        this.#members.add(member);
+      join: (holder) => {
+        if (![this.held, this.unsent, this.streams].some(({ isLimited }) => isLimited)) return null;
+        member = new Member(this, host, holder);
+        host.members.add(member);
+        this.#crowd.hosts.add(host);
+        this.#crowd.members.add(member);
         return member;
       },
       leave: () => {
         this.#connections--;
-        if (host !== null) this.#count(host, -1);
+        host.connections--;
+        if (name !== null && host.connections === 0) this.#byAddress.delete(name);
         if (member === null) return;
-        this.#members.delete(member);
+        this.remove(member);
         member.leave();
       },
     };
   }
 
+  /** Counts a connection no longer, because it has ended or ends for a total. */
+  remove(member: Member): void {
+    const { host } = member;
+    host.members.delete(member);
+    if (host.members.size === 0) this.#crowd.hosts.delete(host);
+    this.#crowd.members.delete(member);
+    this.#greediest.clear();
+  }
+
   queued(bytes: number): void {
-    this.unsent.used += bytes;
     this.#queuedSince += bytes;
   }
 
@@ -256,7 +387,7 @@ export class Ledger {
     if (now - this.#measuredAt < LOOK_MS && this.#queuedSince < this.unsent.max * REMEASURED) return;
     this.#measuredAt = now;
     this.#queuedSince = 0;
-    for (const member of this.#members) member.remeasure();
+    for (const member of this.#crowd.members) member.remeasure();
   }
 
   /** Looks for room every {@link LOOK_MS} while a connection waits. */
@@ -265,20 +396,31 @@ export class Ledger {
     this.#looking = timer(LOOK_MS).subscribe(() => {
       this.#looking = Subscription.EMPTY;
       this.measure();
-      const waiting = [...this.#members].filter(({ waits }) => waits);
+      const waiting = [...this.#crowd.members].filter(({ waits }) => waits);
       for (const member of waiting) member.checkRoom();
       if (waiting.some(({ waits }) => waits)) this.watch();
     });
+  }
+
+  /**
+   * Ends the greediest connection where it has far more of `quantity` than `member`, or a new connection, would have with `more`. Returns
+   * whether it did.
+   */
+  makeRoom(quantity: Quantity, member: Member | null, more: number): boolean {
+    const greedy = this.#greediestOf(quantity);
+    if (greedy === null || greedy === member || !quantity.yields(greedy, member, more)) return false;
+    greedy.end(quantity);
+    return true;
   }
 
   usage(): { readonly [Limit in keyof TotalLimits]?: Usage } {
     if (this.unsent.isLimited) this.measure();
     const used: Readonly<Record<keyof TotalLimits, number>> = {
       maxConnections: this.#connections,
-      maxConnectionsPerAddress: [...this.#byHost.values()].reduce((most, connections) => Math.max(most, connections), 0),
-      maxTotalStreams: this.streams.used,
-      maxTotalHeldBytes: this.held.used,
-      maxTotalUnsentBytes: this.unsent.used,
+      maxConnectionsPerAddress: [...this.#byAddress.values()].reduce((most, { connections }) => Math.max(most, connections), 0),
+      maxTotalStreams: this.streams.total,
+      maxTotalHeldBytes: this.held.total,
+      maxTotalUnsentBytes: this.unsent.total,
     };
     const limited = Object.entries(this.limits).filter(([, max]: readonly [string, number]) => max < Infinity);
     return Object.fromEntries(
@@ -286,35 +428,59 @@ export class Ledger {
     );
   }
 
-  #count(host: string, more: number): void {
-    const connections = (this.#byHost.get(host) ?? 0) + more;
-    if (connections === 0) this.#byHost.delete(host);
-    else this.#byHost.set(host, connections);
+  /** Whether no room can be made for a new connection. */
+  #isClosedBy(quantity: Quantity): boolean {
+    return quantity.isFull && !this.makeRoom(quantity, null, 0);
   }
+
+  /** Returns the connection that has most, of the address that has most. */
+  #greediestOf(quantity: Quantity): Member | null {
+    const { kind } = quantity;
+    const known = this.#greediest.get(quantity);
+    const at = steadyNow();
+    if (known !== undefined && at - known.at < LOOK_MS) return known.member;
+    const host = mostOf(this.#crowd.hosts, kind);
+    const member = host === null ? null : mostOf(host.members, kind);
+    this.#greediest.set(quantity, { at, member });
+    return member;
+  }
+}
+
+/** Returns the one that has most, or `null` if none has any. */
+function mostOf<T extends { readonly used: Amounts }>(all: Iterable<T>, kind: Kind): T | null {
+  let most: T | null = null;
+  for (const each of all) if (each.used[kind] > (most?.used[kind] ?? 0)) most = each;
+  return most;
 }
 
 /**
  * Limits of all connections together, beside `limits` of each connection. Sizes are bytes. `Infinity` is no limit.
  *
- * Connections take three quarters of a total of streams or bytes as they come. The last quarter is divided equally among them.
- * A connection with less than this share goes on when the others have taken the rest.
+ * Connections take three quarters of a total of streams or bytes as they come. The last quarter is divided equally among the addresses, and
+ * then among the connections of each address. A connection with less than this share goes on when the others have taken the rest. The share
+ * is one stream, and 16 KiB, or more. Before a total refuses a connection, it may end the greediest one (1008, ENHANCE_YOUR_CALM).
  */
 export interface TotalLimits {
   /** Connections, and upgrades that are being judged; more upgrades are answered 503. Default Infinity. */
   readonly maxConnections: number;
   /** The same for one remote address, or one /64 of IPv6; `trustProxy` says where the address is found. Default Infinity. */
   readonly maxConnectionsPerAddress: number;
-  /** Live streams that remotes opened, and those whose handler has not settled; more are REFUSED. Default Infinity. */
+  /**
+   * Live streams that remotes opened, and those whose handler has not settled; more are REFUSED. A connection without a stream gets one,
+   * at the cost of the connection with most, if need be. Default Infinity.
+   */
   readonly maxTotalStreams: number;
   /**
    * Bytes that `maxHeldBytes` counts for one connection. From half on, sockets with more than their share pause. From five eighths on,
-   * upgrades are answered 503, and new streams of such connections are REFUSED. From three quarters on, a stream that brings more is reset. Default Infinity.
+   * new streams of such connections are REFUSED. From three quarters on, a stream that brings more is reset. From seven eighths on,
+   * upgrades are answered 503 unless the greediest connection can end for them. Default Infinity.
    */
   readonly maxTotalHeldBytes: number;
   /**
    * Bytes that wait to be sent, in sockets too (`peer.bufferedAmount`). From half on, `send()` waits on connections with more than their
-   * share. From five eighths on, upgrades are answered 503, and new streams of such connections are REFUSED. From three quarters on, a
-   * sender that did not wait fails with a QueueOverflowError. Calls of this side count, but never wait or fail for this limit. Default Infinity.
+   * share. From five eighths on, new streams of such connections are REFUSED. From three quarters on, a sender that did not wait fails with a
+   * QueueOverflowError. From seven eighths on, upgrades are answered 503 unless the greediest connection can end for them. Calls of this side
+   * count, but never wait or fail for this limit. Default Infinity.
    */
   readonly maxTotalUnsentBytes: number;
 }

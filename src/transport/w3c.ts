@@ -223,8 +223,11 @@ export class W3cTransport<Socket extends SocketLike = SocketLike> implements Tra
     // The bare name of an error says nothing: Node's own WebSocket has no more from version 24 on.
     const text = isError(error) ? errorText(error) : message;
     this.#failureText = isError(error) && text === error.name ? '' : text;
-    if (this.socket.readyState === ReadyState.OPEN) return;
-    // The close event says more and usually follows at once. But Node 22 sends none after a failed dial.
+    if (this.socket.readyState !== ReadyState.OPEN) this.lost();
+  }
+
+  /** The socket has failed. The close event says more and usually follows at once. But Node 22 sends none after a failed dial. */
+  protected lost(): void {
     this.turn(() => {
       this.#ended(abnormalClose(this.#failureText));
     });

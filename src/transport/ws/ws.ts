@@ -4,7 +4,7 @@ import { Socket } from 'node:net';
 import { finished } from 'node:stream';
 import type { Duplex } from 'node:stream';
 import type { ConnectionOptions } from 'node:tls';
-import { asyncScheduler } from 'rxjs';
+import { Subscription, asyncScheduler } from 'rxjs';
 import { WebSocket, WebSocketServer } from 'ws';
 import type { RawData } from 'ws';
 import { isError, quoted } from '../../util/check.js';
@@ -25,6 +25,11 @@ const READ_AT_ONCE = { perMessageDeflate: false, allowSynchronousEvents: true } 
 const TOO_BIG_ERROR = 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH';
 
 /**
+ * After a malformed frame the remote has so many ms to read the close frame and to end its TCP connection. `ws` itself would wait for 30 s.
+ */
+const FAILED_MS = 2_000;
+
+/**
  * A transport over a socket of the package `ws`. It can pause the socket, reports when there is room, and writes the messages of a turn
  * in one system call.
  */
@@ -41,6 +46,7 @@ export class WsTransport extends W3cTransport<WebSocket> {
   #answeredProtocol: string | null = null;
   #waiting: { readonly bytes: number; readonly task: () => void } | null = null;
   #tooBig = false;
+  #failing = Subscription.EMPTY;
 
   /**
    * @param maxPayload bytes of one received message at most; `null` unless this file made the socket with {@link READ_AT_ONCE}
@@ -133,8 +139,18 @@ export class WsTransport extends W3cTransport<WebSocket> {
     super.failed(event);
   }
 
+  // The connection has its place among others until its TCP connection ends, so the transport lasts as long.
+  protected override lost(): void {
+    if (this.socket.readyState !== WebSocket.CLOSING) super.lost();
+    else if (this.#failing === Subscription.EMPTY)
+      this.#failing = asyncScheduler.schedule(() => {
+        this.socket.terminate();
+      }, FAILED_MS);
+  }
+
   // `ws` reports 1006 if the remote could not answer the 1009.
   protected override end(close: SocketClose): void {
+    this.#failing.unsubscribe();
     super.end(this.#tooBig && close.code === CloseCode.ABNORMAL ? { ...close, code: CloseCode.TOO_BIG } : close);
   }
 
