@@ -86,14 +86,14 @@ describe('declared errors', () => {
     expect(isFailure(api.book, 'CLOSED', error)).toBe(false);
   });
 
-  it.each<readonly [what: string, thrown: unknown, serializer: ((error: unknown) => unknown) | undefined]>([
+  it.each<[what: string, thrown: unknown, serializer: ((error: unknown) => unknown) | undefined]>([
     ['an error of that name', Object.assign(new Error('no user'), { name: 'TAKEN' }), undefined],
     ['an error of that name without a message', Object.assign(new Error(), { name: 'CLOSED' }), undefined],
     ['an error of that name with data of its own', Object.assign(new Error('x'), { name: 'TAKEN', data: { by: 'orm' } }), undefined],
     [
       'an error of that name behind a serializer',
       Object.assign(new Error('x'), { name: 'CLOSED' }),
-      ({ name }: Error) => ({ name, message: name }),
+      (error) => ({ name: (error as Error).name, message: (error as Error).name }),
     ],
   ])('Only `fail` makes a declared error: not %s', async (_what, thrown, errorSerializer) => {
     const one = () => {
