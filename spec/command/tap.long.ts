@@ -1,12 +1,17 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { execFile } from 'node:child_process';
+import { createServer, get } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { connect as connectTo, Server } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { WebSocket as Ws, WebSocketServer } from 'ws';
+import { serve } from '../../src/node.js';
 import { until } from '../support/socket/leaks.js';
 import { BuiltCommand } from './command.js';
 
@@ -158,6 +163,188 @@ describe('a target of `rxmux tap`', () => {
       await until('a close', () => closes.length > 0);
       expect(closes.splice(0)).toEqual([code]);
     }
+  });
+});
+
+describe('a dialer behind `rxmux tap`', () => {
+  it.each([
+    ['/mux?token=a', '/', '/mux?token=a'],
+    ['/mux?token=a', '/other', '/other?token=a'],
+    ['/mux', '/?room=1', '/mux?room=1'],
+    ['', '//example.org/a%2Fb?room=1', '//example.org/a%2Fb?room=1'],
+  ])('A target at %j sees a dialer that asks for %s at %s', async (path, asked, seen) => {
+    const http = createServer();
+    const url = `${await addressOf(http)}${path}`;
+    const { url: tapped } = await command.listen('tap', '--port', '0', url);
+    const upgraded = once(http, 'upgrade') as Promise<[{ url: string }, Socket]>;
+    const dialer = connectTo(Number(new URL(tapped).port), '127.0.0.1').on('error', () => undefined);
+    dialer.write(
+      [
+        `GET ${asked} HTTP/1.1`,
+        'Host: a',
+        'Connection: Upgrade, X-Hop',
+        'Upgrade: websocket',
+        'Sec-WebSocket-Version: 13',
+        'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==',
+        '',
+        '',
+      ].join('\r\n'),
+    );
+    const [request, socket] = await upgraded;
+    expect(request.url).toBe(seen);
+    socket.destroy();
+    dialer.destroy();
+    http.close();
+  });
+
+  it('A target sees the headers of a dialer, and none that are for the tap alone', async () => {
+    const http = createServer();
+    const { url } = await command.listen('tap', '--port', '0', await addressOf(http));
+    const upgraded = once(http, 'upgrade') as Promise<[{ headers: Record<string, string> }, Socket]>;
+    const own = { 'X-Kept': 'a', Cookie: 'b=c', Origin: 'http://example.org' };
+    const ofOneHop = {
+      'Keep-Alive': 'timeout=5',
+      TE: 'trailers',
+      'Proxy-Authorization': 'Basic x',
+      'Proxy-Connection': 'close',
+      'X-Hop': 'a',
+    };
+    const request = get(url.replace('ws:', 'http:'), {
+      headers: {
+        ...own,
+        ...ofOneHop,
+        Connection: 'Upgrade, X-Hop',
+        Upgrade: 'websocket',
+        'Sec-WebSocket-Version': '13',
+        'Sec-WebSocket-Key': 'AAAAAAAAAAAAAAAAAAAAAA==',
+      },
+    }).on('error', () => undefined);
+    const [{ headers }, socket] = await upgraded;
+    expect(headers).toMatchObject({ 'x-kept': 'a', cookie: 'b=c', origin: 'http://example.org', connection: 'Upgrade' });
+    expect(Object.keys(ofOneHop).filter((name) => name.toLowerCase() in headers)).toEqual([]);
+    socket.destroy();
+    request.destroy();
+    http.close();
+  });
+
+  it('A dialer gets the headers and the body of a refusal', async () => {
+    const http = createServer().on('upgrade', (_, socket: Socket) => {
+      const lines = ['Retry-After: 5', 'WWW-Authenticate: Basic realm="a"', 'Set-Cookie: a=1', 'Set-Cookie: b=2', 'Keep-Alive: timeout=5'];
+      socket.end(['HTTP/1.1 401 No Entry', ...lines, 'Connection: X-Hop', 'X-Hop: a', 'Content-Length: 8', '', 'sign in\n'].join('\r\n'));
+    });
+    const { url } = await command.listen('tap', '--port', '0', await addressOf(http));
+    const dialer = new Ws(url, 'mux.v1.json').on('error', () => undefined);
+    const [, answer] = (await once(dialer, 'unexpected-response')) as [unknown, IncomingMessage];
+    expect([answer.statusCode, answer.statusMessage, await text(answer)]).toEqual([401, 'No Entry', 'sign in\n']);
+    expect(answer.headers).toMatchObject({ 'retry-after': '5', 'www-authenticate': 'Basic realm="a"', 'set-cookie': ['a=1', 'b=2'] });
+    expect(Object.keys(answer.headers)).not.toEqual(expect.arrayContaining(['x-hop']));
+    expect(answer.headers['keep-alive']).toBeUndefined();
+    http.close();
+  });
+
+  it('A dialer gets the headers of the handshake', async () => {
+    const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
+    server.on('headers', (lines) => lines.push('Set-Cookie: session=1', 'X-Server: a'));
+    await once(server, 'listening');
+    const { url } = await command.listen('tap', '--port', '0', `ws://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    const dialer = new Ws(url, 'mux.v1.json');
+    const [{ headers }] = (await once(dialer, 'upgrade')) as [IncomingMessage];
+    expect(headers).toMatchObject({ 'set-cookie': ['session=1'], 'x-server': 'a' });
+    dialer.terminate();
+    for (const client of server.clients) client.terminate();
+    server.close();
+  });
+});
+
+/** Characters on which a terminal acts, or which hide text: of the C0 and C1 controls, a mark of direction, a line separator. */
+const UNSAFE = '\u001b[2J\u009b2J\r\u202e\u2028\u007f';
+const UNSAFE_SHOWN = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
+
+describe('text of a remote on a terminal', () => {
+  it.each([
+    [[], /^\d+\.\d{3} #1 > ".*\n\d+\.\d{3} #1 > reset 1 code=8 reason=".*\n$/],
+    [['--json'], /^\{.*\}\n\{.*\}\n$/],
+    [['--json', '--payloads'], /^\{.*\}\n\{.*\}\n$/],
+  ])('`rxmux tap %j` escapes it', async (options, expected) => {
+    const { child, url } = await command.listen('tap', '--port', '0', ...options, await command.serve());
+    let shown = '';
+    child.stdout?.on('data', (chunk: Buffer) => (shown += chunk.toString()));
+    const dialer = new Ws(url, 'mux.v1.json');
+    await once(dialer, 'open');
+    dialer.send(JSON.stringify({ type: UNSAFE, [UNSAFE]: UNSAFE, other: { [UNSAFE]: 1 } }));
+    dialer.send(JSON.stringify({ type: 'reset', stream: 1, code: 8, reason: UNSAFE }));
+    await until('two lines', () => shown.split('\n').length > 2);
+    expect(shown).not.toMatch(UNSAFE_SHOWN);
+    expect(shown).toMatch(expected);
+    if (options.length > 0) expect(JSON.parse(shown.split('\n')[1] ?? '')).toMatchObject({ f: { reason: UNSAFE } });
+    dialer.terminate();
+  });
+
+  it('`rxmux tap` shows only the sizes of headers without --payloads', async () => {
+    const { child, url } = await command.listen('tap', '--port', '0', await command.serve());
+    const shown = once(child.stdout ?? child, 'data');
+    const dialer = new Ws(url, 'mux.v1.json');
+    await once(dialer, 'open');
+    dialer.send(JSON.stringify({ type: 'open', stream: 1, end: true, headers: { token: 's3cret' }, payload: 1 }));
+    expect(String(await shown)).toMatch(/ > open 1 1 units end headers=\{"\$size":18\}\n/);
+    dialer.terminate();
+  });
+
+  it.each(['call', 'stream'])('`rxmux %s` escapes the error of a remote', async (name) => {
+    await using server = serve({
+      port: 0,
+      host: '127.0.0.1',
+      onStream: () => {
+        throw new Error(UNSAFE);
+      },
+    });
+    const url = `ws://127.0.0.1:${((await server.listening) as AddressInfo).port}`;
+    for (const options of [[], ['--json']]) {
+      const { status, out, err } = await command.run([name, ...options, url, '1']);
+      expect([status, out + err]).toEqual([3, expect.stringContaining('\\u001b[2J\\u009b2J\\r')]);
+      expect(out + err).not.toMatch(UNSAFE_SHOWN);
+    }
+  });
+
+  it('A terminal shows a text payload with its controls escaped, and a pipe gets it unchanged', async () => {
+    await using server = serve({ port: 0, host: '127.0.0.1', onStream: (_, stream) => stream.reply(`${UNSAFE}a\n\tb`) });
+    const args = ['call', `ws://127.0.0.1:${((await server.listening) as AddressInfo).port}`, '1'];
+    expect((await command.run(args)).out).toBe(`${UNSAFE}a\n\tb\n`);
+    const line = [process.execPath, command.path, ...args].join(' ');
+    const { stdout } = await promisify(execFile)('script', ['--quiet', '--return', '--command', line, '/dev/null']);
+    expect(stdout).toBe('\\u001b[2J\\u009b2J\\r\\u202e\\u2028\\u007fa\r\n\tb\r\n');
+  });
+});
+
+describe('a slow output of `rxmux tap`', () => {
+  it('A tap leaves out lines that an output does not take, reports their number, and passes every message on', async () => {
+    const { child, url } = await command.listen('tap', '--port', '0', '--json', '--payloads', await command.serve());
+    // Nothing reads the standard output from here on.
+    child.stdout?.pause();
+    let said = '';
+    child.stderr?.on('data', (chunk: Buffer) => (said += chunk.toString()));
+    const dialer = new Ws(url, 'mux.v1.json', { perMessageDeflate: false });
+    await once(dialer, 'open');
+    let answers = 0;
+    dialer.on('message', () => answers++);
+    const payload = 'x'.repeat(60_000);
+    for (let nth = 0; nth < 600; nth++) dialer.send(JSON.stringify({ type: 'open', stream: 2 * nth + 1, end: true, payload }));
+    await until(
+      () => `600 answers, got ${answers}`,
+      () => answers >= 600,
+    );
+    let shown = 0;
+    child.stdout?.on('data', (chunk: Buffer) => (shown += chunk.toString().split('\n').length - 1)).resume();
+    // A line that comes once the output flows again makes the tap report.
+    const asking = setInterval(() => {
+      dialer.send(JSON.stringify({ type: 'ping', nonce: 'n' }));
+    }, 100);
+    await until('a report', () => said !== '');
+    clearInterval(asking);
+    const leftOut = Number(/^rxmux tap: (\d+) lines were left out, because the output is too slow\n$/.exec(said)?.[1]);
+    expect(leftOut).toBeGreaterThan(0);
+    await until('the other lines', () => shown + leftOut >= 1_200);
+    dialer.terminate();
   });
 });
 

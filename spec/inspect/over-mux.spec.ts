@@ -1,7 +1,7 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { BehaviorSubject, concat, filter, firstValueFrom, map, NEVER, of, ReplaySubject, scan, Subject, take, toArray } from 'rxjs';
 import type { Observable } from 'rxjs';
-import { RefusedError } from '../../src/index.js';
+import { logger, RefusedError } from '../../src/index.js';
 import type { StreamHandler } from '../../src/index.js';
 import { answerInspector, inspect, inspectorFeed, Omitted } from '../../src/inspect.js';
 import type { InspectorBatch } from '../../src/inspect.js';
@@ -16,9 +16,9 @@ afterEach(async () => {
 });
 
 /** A server's peer under inspection, and a second connection for its viewer. */
-function watched(verify: () => boolean = () => true, maxWaitingLines?: number): { readonly app: Pair; readonly viewer: Pair } {
+function watched(verify: () => unknown = () => true, maxWaitingLines?: number): { readonly app: Pair; readonly viewer: Pair } {
   const app = createPair({ codec: new MsgpackCodec(), acceptor: { onStream: (_, stream) => stream.reply('fine') } });
-  const handler = answerInspector(inspect(app.acceptor, { historyMs: 0 }), { verify, maxWaitingLines });
+  const handler = answerInspector(inspect(app.acceptor, { historyMs: 0 }), { verify: verify as () => boolean, maxWaitingLines });
   const viewer = createPair({ acceptor: { onStream: handler } });
   pairs.push(app, viewer);
   return { app, viewer };
@@ -47,9 +47,9 @@ function viewerOf(batches$: Observable<InspectorBatch>): Pair {
   return viewer;
 }
 
-/** A batch of lines whose payloads have one megabyte each. */
-function megabytes(count: number): InspectorBatch {
-  const f = { type: 'data', stream: 1, payload: 'x'.repeat(1e6) };
+/** A batch of lines with a field of one megabyte each. */
+function megabytes(count: number, fields: object = { payload: 'x'.repeat(1e6) }): InspectorBatch {
+  const f = { type: 'data', stream: 1, ...fields };
   return { at: 0, lines: Array.from({ length: count }, (_, t) => ({ v: 1, t, c: 1, d: '>', b: 1e6, f })), dropped: 0, peers: [] };
 }
 
@@ -88,6 +88,41 @@ describe('an inspector over rxmux', () => {
     const { viewer } = watched(() => false);
     await expect(firstValueFrom(inspectorFeed(viewer.dialer)(of(true)))).rejects.toBeInstanceOf(RefusedError);
     await expect(viewer.dialer.request({ op: 'other' })).rejects.toBeInstanceOf(RefusedError);
+  });
+
+  it.each<[title: string, verdict: unknown, shown: string]>([
+    ['a status', 401, '401'],
+    ['an error', new Error('no such session'), 'an object'],
+    ['the promise of an error', Promise.resolve(new Error('no such session')), 'an object'],
+    ['a text', 'false', 'a string'],
+    ['a user', { name: 'ann' }, 'an object'],
+    ['a list of users', [], 'an array'],
+    ['nothing', undefined, 'nothing'],
+    [
+      'a query whose rows come later',
+      {
+        then: (rows: (found: unknown) => void) => {
+          rows([]);
+        },
+      },
+      'an array',
+    ],
+  ])('A verdict that is %s admits no viewer, and is logged', async (_, verdict, shown) => {
+    const logged = jest.spyOn(logger, 'error').mockReturnValue();
+    const { viewer } = watched(() => verdict);
+    await expect(firstValueFrom(inspectorFeed(viewer.dialer)(of(true)))).rejects.toBeInstanceOf(RefusedError);
+    expect(logged.mock.calls).toEqual([
+      [
+        'rxmux: an inspector was refused, because its verdict has no meaning',
+        new TypeError(`verify: expected true or false, got ${shown}`),
+      ],
+    ]);
+    logged.mockRestore();
+  });
+
+  it('A promise of true admits a viewer', async () => {
+    const { viewer } = watched(() => Promise.resolve(true));
+    expect(await firstValueFrom(inspectorFeed(viewer.dialer)(NEVER))).toMatchObject({ lines: [] });
   });
 
   it('A viewer on an inspected peer does not see its own stream', async () => {
@@ -148,12 +183,15 @@ describe('an inspector over rxmux', () => {
     expect(lines).toEqual([{ v: 1, t: 0, c: 1, d: '>', b: 2e7, f: { ...f, payload: new Omitted(2e7) } }]);
   });
 
-  it('Few of the large payloads wait for a slow viewer, and the others are counted', async () => {
+  it.each([
+    ['payloads', { payload: 'x'.repeat(1e6) }],
+    ['reasons', { reason: 'x'.repeat(1e6), payload: new Omitted(1) }],
+  ])('Few of the large %s wait for a slow viewer, and the others are counted', async (_, fields) => {
     const batches$ = new Subject<InspectorBatch>();
     const seen$ = new ReplaySubject<InspectorBatch>(100);
     inspectorFeed(viewerOf(batches$).dialer)(NEVER).subscribe(seen$);
     while (!batches$.observed) await new Promise(setImmediate);
-    for (let n = 0; n < 100; n++) batches$.next(megabytes(1));
+    for (let n = 0; n < 100; n++) batches$.next(megabytes(1, fields));
     const { shown, dropped } = await firstValueFrom(
       seen$.pipe(
         scan((all, batch) => ({ shown: all.shown + batch.lines.length, dropped: all.dropped + batch.dropped }), { shown: 0, dropped: 0 }),

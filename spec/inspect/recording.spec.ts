@@ -60,8 +60,19 @@ describe('a line of a recording', () => {
     [line(null), '0.003 #1 > a message that does not decode'],
     [line({ stream: 1, payload: 'ab' }), '0.003 #1 > a frame without a type 1 2 units'],
     [line({ type: { a: 1 }, stream: [2] }), '0.003 #1 > a frame without a type [2]'],
+    [line({ type: 'open 1 end', stream: 3 }), '0.003 #1 > "open 1 end" 3'],
+    [line({ type: '\u001b[2J\u009b2J\n0.004' }), '0.003 #1 > "\\u001b[2J\\u009b2J\\n0.004"'],
+    [line({ type: 'reset', stream: 1, reason: '\u001b]0;x\u0007\u202e\r' }), '0.003 #1 > reset 1 reason="\\u001b]0;x\\u0007\\u202e\\r"'],
+    [line({ type: 'open', '\u001b[2J': true, '\u009b': 1 }), '0.003 #1 > open "\\u001b[2J" "\\u009b"=1'],
+    [line({ type: 'open', stream: '\u009b', headers: { a: '\u009b' } }), '0.003 #1 > open "\\u009b" headers={"a":"\\u009b"}'],
+    [line({ type: 'ping', nonce: 'n'.repeat(101) }), `0.003 #1 > ping nonce="${'n'.repeat(100)}…"`],
   ])('A line of a recording describes itself: %#', (given, text) => {
     expect(describeLine(given)).toBe(text);
+  });
+
+  it('A line of many fields describes itself in a row of 1 000 characters', () => {
+    const f = Object.fromEntries(Array.from({ length: 5_000 }, (_, nth) => [`field${nth}`, nth]));
+    expect(describeLine(line({ type: 'open', ...f })).length).toBeLessThanOrEqual(1_001);
   });
 
   it.each([

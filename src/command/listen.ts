@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { RequestListener, Server } from 'node:http';
+import type { IncomingMessage, RequestListener, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 export const MAX_PORT = 65_535;
@@ -21,6 +21,20 @@ export async function listen(host: string, port: number, answer: RequestListener
   const server = createServer(answer);
   await once(server.listen(port, host), 'listening');
   return { server, address: `${host.includes(':') ? `[${host}]` : host}:${(server.address() as AddressInfo).port}` };
+}
+
+/**
+ * Whether a request on a loopback address asks for a loopback host. A page of another host whose name was rebound to this machine does not:
+ * its browser sends that name.
+ */
+export function isForThisMachine({ headers: { host = '' }, socket: { localAddress = '' } }: IncomingMessage): boolean {
+  return (
+    !isLoopback(localAddress.replace(/^::ffff:/, '')) || (URL.canParse(`http://${host}`) && isLoopback(new URL(`http://${host}`).hostname))
+  );
+}
+
+function isLoopback(host: string): boolean {
+  return /^(127\.\d+\.\d+\.\d+|\[?::1\]?|(.+\.)?localhost\.?)$/.test(host);
 }
 
 const expectUpgrade: RequestListener = (_, response) => {

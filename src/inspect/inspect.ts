@@ -12,15 +12,17 @@ import { checkOptions, readOptions } from '../util/check.js';
 import type { Options } from '../util/check.js';
 import type { InspectorFeed, InspectorLine } from './batch.js';
 import { History } from './history.js';
-import { inspectedLine, withoutSlice } from './inspected-line.js';
+import { inspectedLine } from './inspected-line.js';
 import type { WatchedConnection } from './inspected-line.js';
+import { redacted } from './redact.js';
+import type { Redact } from './redact.js';
 import { Watch } from './watch.js';
 
 /** How peers are inspected. */
 export interface InspectOptions {
   /** How long lines are kept for later viewers, in ms. With 0 none are kept, and peers are watched only while a viewer is there. Default 600 000. */
   readonly historyMs?: number | undefined;
-  /** So many lines are kept at most. Default 100 000. */
+  /** So many lines are kept at most. A kept line is small, however long its frame is: its texts are cut after 100 characters. Default 100 000. */
   readonly historyLines?: number | undefined;
   /**
    * So many peers of a server are watched at once; another one is watched if it connects once a place is free. Batches count the others.
@@ -29,7 +31,7 @@ export interface InspectOptions {
   readonly maxPeers?: number | undefined;
   /**
    * Called with each frame before a viewer or the history has it. It returns the frame to show, or `null` to leave it out. With it, slices
-   * of payloads stay out. A frame for which it throws stays out too, and the error is logged.
+   * of payloads stay out, and name no stream. A frame for which it throws, or returns anything else, stays out too, and the error is logged.
    */
   readonly redact?: ((frame: Frame) => Frame | null) | undefined;
 }
@@ -48,7 +50,7 @@ interface Used {
   readonly historyMs: number;
   readonly historyLines: number;
   readonly maxPeers: number;
-  readonly redact: ((frame: Frame) => Frame | null) | undefined;
+  readonly redact: Redact | undefined;
 }
 
 /** Declares the options of an inspection. */
@@ -163,16 +165,14 @@ class PeerInspection implements Inspection {
     if (redact === undefined) this.#pass(seen, connection);
     else
       guard('redact', () => {
-        const frame = redact(frozen(seen.frame));
+        const frame = redacted(redact, frozen(seen.frame));
         if (frame !== null) this.#pass({ ...seen, frame }, connection);
       });
   }
 
   #pass(seen: SeenFrame, connection: WatchedConnection): void {
     const t = seen.at - this.#began;
-    for (const { hasPayloads, take } of this.#takers) {
-      const line = inspectedLine(seen, t, connection, hasPayloads());
-      take(this.options.redact === undefined ? line : withoutSlice(line));
-    }
+    const slices = this.options.redact === undefined;
+    for (const { hasPayloads, take } of this.#takers) take(inspectedLine(seen, t, connection, { payloads: hasPayloads(), slices }));
   }
 }

@@ -4,14 +4,14 @@ import type { StreamHandler } from '../peer/hooks.js';
 import { checkPeer } from '../peer/peers.js';
 import type { Peer } from '../peer/peer.js';
 import type { Stream } from '../stream/stream.js';
-import { atLeast, checkFunction } from '../util/check.js';
+import { atLeast, checkFunction, describeReceived } from '../util/check.js';
 import { checkOptions, readOptions } from '../util/check.js';
 import type { Options } from '../util/check.js';
 import { ResetCode } from '../wire/codes.js';
 import type { InspectorBatch, InspectorFeed, InspectorLine } from './batch.js';
 import { hiddenStreamsOf } from './hidden-streams.js';
 import type { Inspection } from './inspect.js';
-import { hasContent, readLine, withoutContent, writeLine } from './recording.js';
+import { isLarge, readLine, withoutContent, writeLine } from './recording.js';
 
 const MIB = 1_048_576;
 /** So many bytes of shown payloads wait for a slow viewer. */
@@ -31,7 +31,10 @@ interface WireBatch extends Omit<InspectorBatch, 'lines'> {
 
 /** The access of inspectors. */
 export interface InspectorAnswerOptions {
-  /** Decides for each viewer, by its peer or the headers of its stream. */
+  /**
+   * Decides for each viewer, by its peer or the headers of its stream. Only `true` admits it. Any verdict but `true` and `false` is a
+   * mistake, such as a status or an error, and is logged.
+   */
   readonly verify: (stream: Stream) => boolean | Promise<boolean>;
   /** So many lines wait for a slow viewer, and 16 MiB of shown payloads; later ones are dropped, and counted. Default 5 000. */
   readonly maxWaitingLines?: number | undefined;
@@ -72,8 +75,16 @@ export function answerInspector(inspection: Inspection, options: InspectorAnswer
       stream.reset(ResetCode.REFUSED, 'expected an inspector');
       return;
     }
-    if (await verify(stream)) await new Viewer(inspection, stream, maxWaitingLines).watch();
-    else stream.reset(ResetCode.REFUSED, 'this inspector may not look');
+    const verdict: unknown = await verify(stream);
+    if (verdict === true) {
+      await new Viewer(inspection, stream, maxWaitingLines).watch();
+      return;
+    }
+    if (verdict !== false) {
+      const error = new TypeError(`verify: expected true or false, got ${describeReceived(verdict)}`);
+      log('error', 'an inspector was refused, because its verdict has no meaning', error);
+    }
+    stream.reset(ResetCode.REFUSED, 'this inspector may not look');
   };
 }
 
@@ -177,10 +188,10 @@ function joined(one: InspectorBatch, next: InspectorBatch, most: number): Inspec
   return { ...next, lines: kept, dropped: one.dropped + next.dropped + lines.length - kept.length };
 }
 
-/** How many of the first lines hold no more bytes than `most`. A payload that is left out holds none. */
+/** How many of the first lines hold no more bytes than `most`. A small line counts as none. */
 function countWithin(lines: readonly InspectorLine[], most: number): number {
   let bytes = 0;
-  const beyond = lines.findIndex((line) => (bytes += hasContent(line) ? (line.b ?? 0) : 0) > most);
+  const beyond = lines.findIndex((line) => (bytes += isLarge(line) ? (line.b ?? 0) : 0) > most);
   return beyond < 0 ? lines.length : beyond;
 }
 

@@ -1,4 +1,4 @@
-import { catchError, EMPTY, filter, map, mergeMap, Subject, tap } from 'rxjs';
+import { catchError, EMPTY, filter, identity, map, mergeMap, Subject, tap } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { log } from '../logger.js';
 import { peersOf } from '../peer/peers.js';
@@ -6,14 +6,16 @@ import type { PeersSource } from '../peer/peers.js';
 import type { FrameEvent } from '../peer/events.js';
 import type { Peer } from '../peer/peer.js';
 import { steadyNow } from '../util/time.js';
-import { checkBoolean, checkFunction, checkNumber, optionError } from '../util/check.js';
+import { checkBoolean, checkFunction, checkNumber } from '../util/check.js';
 import type { Frame } from '../wire/frame.js';
 import { checkOptions, readOptions } from '../util/check.js';
 import type { Options } from '../util/check.js';
 import { LineSource } from './line-source.js';
 import { RecentRows } from './recent-rows.js';
-import { CONTENT, omit, writeLine } from './recording.js';
+import { withoutContent, withoutSlice, writeLine } from './recording.js';
 import type { Line } from './recording.js';
+import { redacted } from './redact.js';
+import type { Redact } from './redact.js';
 
 /** Options of {@link record}. */
 export interface RecordOptions {
@@ -48,7 +50,7 @@ export interface Recording {
 /** {@link RecordOptions} with defaults. */
 interface Used {
   readonly payloads: boolean;
-  readonly redact: RecordOptions['redact'];
+  readonly redact: Redact | undefined;
   readonly maxLines: number;
   readonly maxBytes: number;
 }
@@ -59,8 +61,6 @@ const OPTIONS: Options<RecordOptions, Used> = {
   maxLines: [checkNumber, 10_000],
   maxBytes: [checkNumber, 10_000_000],
 };
-const NOTHING: ReadonlySet<string> = new Set();
-const SLICES: ReadonlySet<string> = new Set(['fragment']);
 
 /**
  * Records the frames of a peer, or of a server's peers. It begins at once, and ends with
@@ -83,16 +83,16 @@ const SLICES: ReadonlySet<string> = new Set(['fragment']);
 export function record(source: Peer | PeersSource, options: RecordOptions = {}): Recording {
   checkOptions(options, OPTIONS);
   const { payloads, redact, maxLines, maxBytes } = readOptions(OPTIONS, options);
-  const omitted = payloads ? (redact === undefined ? NOTHING : SLICES) : CONTENT;
+  const kept = !payloads ? withoutContent : redact === undefined ? identity : withoutSlice;
   const connections = new LineSource(steadyNow());
   const rows = new RecentRows(maxLines, maxBytes);
   const lines$ = new Subject<Line>();
   const recording = peersOf('record', source)
     .pipe(
       mergeMap((peer) => peer.frames$),
-      map((event) => redacted(event, redact)),
+      map((event) => redactedEvent(event, redact)),
       filter((event) => event !== null),
-      map((event) => omit(connections.lineOf(event), omitted)),
+      map((event) => kept(connections.lineOf(event))),
       tap((line) => {
         if (maxLines > 0) rows.add(writeLine(line));
       }),
@@ -117,11 +117,8 @@ export function record(source: Peer | PeersSource, options: RecordOptions = {}):
   };
 }
 
-/** @throws TypeError for a result of `redact` that is neither a frame nor `null` */
-function redacted(event: FrameEvent, redact: RecordOptions['redact']): FrameEvent | null {
+function redactedEvent(event: FrameEvent, redact: Redact | undefined): FrameEvent | null {
   if (redact === undefined) return event;
-  const frame = redact(event.frame);
-  if (frame === null) return null;
-  if (typeof (frame as Partial<Frame> | undefined)?.type !== 'string') throw optionError('redact', 'a frame or null', frame);
-  return { ...event, frame };
+  const frame = redacted(redact, event.frame);
+  return frame === null ? null : { ...event, frame };
 }

@@ -1,4 +1,4 @@
-import { optionError } from '../util/check.js';
+import { oneLine, optionError, quoted } from '../util/check.js';
 import { fromJson, Omitted, sizeOf, toJson } from './json-values.js';
 
 /** A line of a recording: a frame of a connection, and when it passed. A recording is a text with the JSON of one line in each row. */
@@ -80,7 +80,8 @@ function readLineAt(number: number, row: string): Line {
 
 /**
  * Returns a line that keeps no content of the application: the payload, the fragment, headers and trailers become an {@link Omitted} with
- * their size.
+ * their size. The line is small, whatever the remote has sent. A text is cut after 100 UTF-16 units, and then ends with `…`. Any other
+ * object becomes its size. Of more than 24 fields the first 24 stay.
  *
  * @example
  * ```ts
@@ -89,18 +90,19 @@ function readLineAt(number: number, row: string): Line {
  * ```
  */
 export function withoutContent(line: Line): Line {
-  return omit(line, CONTENT);
+  const { f } = line;
+  if (f === null) return line;
+  const kept = Object.entries(f)
+    .slice(0, MOST_FIELDS)
+    .map(([key, value]) => [shortened(key), CONTENT.has(key) ? new Omitted(sizeOf(value)) : small(value)]);
+  return { ...line, f: Object.fromEntries(kept) as RecordedFrame };
 }
 
-/** Fields with values of the application. */
-export const CONTENT: ReadonlySet<string> = new Set(['payload', 'fragment', 'headers', 'trailers']);
-
-/** Returns a line that has only the sizes of some fields. */
-export function omit(line: Line, fields: ReadonlySet<string>): Line {
+/** Leaves out a slice of a payload, in which no part can be redacted. */
+export function withoutSlice(line: Line): Line {
   const { f } = line;
-  if (f === null || fields.size === 0) return line;
-  const kept = Object.entries(f).map(([key, value]) => [key, fields.has(key) ? new Omitted(sizeOf(value)) : value]);
-  return { ...line, f: Object.fromEntries(kept) as RecordedFrame };
+  const slice = f?.['fragment'];
+  return slice === undefined ? line : { ...line, f: { ...f, fragment: new Omitted(sizeOf(slice)) } };
 }
 
 /** Whether the frame of a line still has its content. */
@@ -108,8 +110,36 @@ export function hasContent({ f }: Line): boolean {
   return f === null || !Object.values(f).some((value) => value instanceof Omitted);
 }
 
+/** Whether a line takes more memory than {@link withoutContent} leaves of it. */
+export function isLarge({ f }: Line): boolean {
+  return f !== null && Object.values(f).some((value) => (typeof value === 'string' ? value.length > MOST_UNITS + 1 : isContent(value)));
+}
+
+/** Returns the beginning of a text. The result is a copy, because a slice would keep the whole message in memory. */
+export function shortened(text: string): string {
+  const begin = Array.from(text.slice(0, MOST_UNITS)).join('');
+  return text.length > MOST_UNITS ? `${begin}…` : begin;
+}
+
+/** Fields with values of the application. */
+const CONTENT: ReadonlySet<string> = new Set(['payload', 'fragment', 'headers', 'trailers']);
+/** The longest text in a small line, in UTF-16 units. */
+const MOST_UNITS = 100;
+/** The protocol has twelve fields. */
+const MOST_FIELDS = 24;
+
+function small(value: unknown): unknown {
+  if (typeof value === 'string') return shortened(value);
+  return isContent(value) ? new Omitted(sizeOf(value)) : value;
+}
+
+function isContent(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !(value instanceof Omitted);
+}
+
 /**
- * Describes a line for a person, on one row and without its payload.
+ * Describes a line for a person, on one row of at most 1 000 characters and without its payload. Texts of the remote are quoted, and cut
+ * after 100 characters; characters on which a terminal acts are escaped.
  *
  * @example
  * ```ts
@@ -120,10 +150,22 @@ export function hasContent({ f }: Line): boolean {
 export function describeLine({ t, c, d, f }: Line): string {
   const { type, stream, payload, fragment, ...rest } = f ?? { type: 'a message that does not decode' };
   const size = [payload, fragment].flatMap((part) => (part === undefined ? [] : `${sizeOf(part)} units`));
-  const named = typeof type === 'string' ? type : 'a frame without a type';
-  const id = stream === undefined ? [] : [typeof stream === 'number' ? stream : JSON.stringify(toJson(stream))];
-  const fields = Object.entries(rest).map(([key, value]) => (value === true ? key : `${key}=${JSON.stringify(toJson(value))}`));
-  return [`${(t / 1000).toFixed(3)} #${c} ${d}`, named, ...id, ...size, ...fields].join(' ');
+  const named = f === null ? type : typeof type === 'string' ? word(type) : 'a frame without a type';
+  const id = stream === undefined ? [] : [shownValue(stream)];
+  const fields = Object.entries(rest).map(([key, value]) => (value === true ? word(key) : `${word(key)}=${shownValue(value)}`));
+  return oneLine([`${(t / 1000).toFixed(3)} #${c} ${d}`, named, ...id, ...size, ...fields].join(' '), LONGEST_ROW);
+}
+
+const LONGEST_ROW = 1_000;
+/** A text of another form could look like the other parts of a row. */
+const WORD = /^[\w.-]{1,100}$/;
+
+function word(text: string): string {
+  return WORD.test(text) ? text : quoted(text);
+}
+
+function shownValue(value: unknown): string {
+  return typeof value === 'string' ? quoted(value) : oneLine(String(JSON.stringify(toJson(value))));
 }
 
 const SHOWN_LENGTH = 60;

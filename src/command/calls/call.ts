@@ -21,6 +21,6 @@ export async function run(args: readonly string[]): Promise<ExitStatus> {
   const settings = settingsOf(args, 1);
   const payload = await payloadOf(settings.rest[0], settings);
   return withPeer(settings, async (peer) => {
-    printPayload(await peer.request(payload), settings);
+    await printPayload(await peer.request(payload), settings);
   });
 }

@@ -1,4 +1,3 @@
-import { take, tap, lastValueFrom } from 'rxjs';
 import type { ExitStatus } from '../exit.js';
 import { wholeOf } from '../headers.js';
 import { COMMON_HELP, payloadOf, settingsOf } from './settings.js';
@@ -26,10 +25,13 @@ export async function run(args: readonly string[]): Promise<ExitStatus> {
   const payload = await payloadOf(settings.rest[0], settings);
   const count = typeof most === 'string' ? wholeOf('take', most, 1, Number.MAX_SAFE_INTEGER) : Infinity;
   return withPeer(settings, async (peer) => {
-    const printed$ = peer.open$(payload).pipe(
-      take(count),
-      tap((item) => printPayload(item, settings)),
-    );
-    await lastValueFrom(printed$, { defaultValue: null });
+    const stream = peer.open(payload);
+    // The loop reports why a stream has failed.
+    void stream.end().catch(() => undefined);
+    let left = count;
+    for await (const item of stream) {
+      await printPayload(item, settings);
+      if (--left === 0) break;
+    }
   });
 }

@@ -60,7 +60,7 @@ function onlyOfTheFile(error: unknown): void {
 async function printAnswers(stream: Stream, settings: CallSettings, progress: ProgressLine): Promise<void> {
   for await (const answer of stream) {
     progress.endLine();
-    printPayload(answer, settings);
+    await printPayload(answer, settings);
   }
 }
 

@@ -6,6 +6,7 @@ import { codecNamed } from '../codec.js';
 import { hasColours } from '../colours.js';
 import { Exit, UsageError } from '../exit.js';
 import type { ExitStatus } from '../exit.js';
+import { oneLine, print, safeInspected, safeJson, safeLines } from '../output.js';
 import type { CallSettings } from './settings.js';
 
 /** The signals that end a call, and the exit status of each. */
@@ -44,25 +45,28 @@ export async function withPeer(settings: CallSettings, work: (peer: Peer) => Pro
   }
 }
 
-/** Prints a value: JSON on one line, or readable for a person. */
-export function printPayload(payload: unknown, { json }: CallSettings): void {
-  const shown =
-    typeof payload === 'string'
-      ? payload
-      : inspect(payload, { depth: null, colors: hasColours(), maxArrayLength: null, maxStringLength: null });
-  process.stdout.write(`${json ? jsonOf({ payload }) : shown}\n`);
+/** Prints a value: JSON on one line, or readable for a person. Resolves once the output takes more. */
+export async function printPayload(payload: unknown, { json }: CallSettings): Promise<void> {
+  await print(json ? jsonOf({ payload }) : shown(payload));
+}
+
+/** A text goes into a pipe or a file unchanged; a terminal would act on its control characters. */
+function shown(payload: unknown): string {
+  if (typeof payload === 'string') return process.stdout.isTTY ? safeLines(payload) : payload;
+  return safeInspected(inspect(payload, { depth: null, colors: hasColours(), maxArrayLength: null, maxStringLength: null }));
 }
 
 /** Returns the JSON of a value, with bytes in base64. */
 function jsonOf(value: unknown): string {
-  return JSON.stringify(value, (_, inner: unknown) => (inner instanceof Uint8Array ? Buffer.from(inner).toString('base64') : inner));
+  const bytesAsText = (_: string, inner: unknown): unknown => (inner instanceof Uint8Array ? Buffer.from(inner).toString('base64') : inner);
+  return safeJson(JSON.stringify(value, bytesAsText));
 }
 
 function printError(error: Error, { json }: CallSettings): void {
   const { name, message } = error;
   const { resetCode, payload } = error as { readonly resetCode?: unknown; readonly payload?: unknown };
   if (json) process.stdout.write(`${jsonOf({ error: { name, message, resetCode, payload } })}\n`);
-  else process.stderr.write(`rxmux: ${name}: ${message}\n`);
+  else process.stderr.write(`rxmux: ${name}: ${oneLine(message)}\n`);
 }
 
 function statusOf(error: Error): ExitStatus {

@@ -1,4 +1,5 @@
 import { MAX_FRAME_BYTES } from './special.js';
+import { oneLine } from '../output.js';
 import type { Envelope } from '../raw-codec.js';
 
 const CONNECTION_TYPES: ReadonlySet<unknown> = new Set(['ping', 'pong', 'goaway']);
@@ -42,7 +43,7 @@ export class Habits {
   }
 
   #expect(rule: string, isKept: boolean, got: string): void {
-    if (!isKept && !this.broken.has(rule)) this.broken.set(rule, got);
+    if (!isKept && !this.broken.has(rule)) this.broken.set(rule, oneLine(got));
   }
 }
 

@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
-import { resolve, sep } from 'node:path';
+import { realpath, stat } from 'node:fs/promises';
+import { isAbsolute, relative, resolve, sep } from 'node:path';
 import { ResetCode } from 'rxmux';
 import type { Stream, StreamHandler } from 'rxmux';
 import { AGREED } from './agreed.js';
@@ -10,7 +10,7 @@ const PIECE_BYTES = 65_536;
 /**
  * Answers files, the agreed payloads of a check, and everything else with itself.
  *
- * @param directory the files to serve; `null` for none
+ * @param directory the directory of the files to serve, without links; `null` for none
  * @param binary whether the codec has bytes
  */
 export function answerTo(directory: string | null, binary: boolean): StreamHandler {
@@ -31,19 +31,27 @@ async function echo(payload: unknown, stream: Stream): Promise<void> {
 
 /** Sends a file, and refuses a path that leaves the directory. */
 function sendFile(directory: string, path: string, stream: Stream, binary: boolean): Promise<void> | undefined {
-  const root = resolve(directory);
-  const found = resolve(root, `.${sep}${path}`);
-  if (!found.startsWith(root + sep)) {
+  const asked = resolve(directory, `.${sep}${path}`);
+  if (!isBelow(directory, asked)) {
     stream.reset(ResetCode.REFUSED, 'expected a path below the served directory');
     return undefined;
   }
-  return stream.sendAll(piecesOf(found, path, binary));
+  return stream.sendAll(piecesOf(directory, asked, path, binary));
 }
 
-/** Reads a file. An error of the system would show the remote where the directory is. */
-async function* piecesOf(found: string, path: string, binary: boolean): AsyncIterable<Buffer | string> {
-  const file = await stat(found).catch(() => null);
-  if (file?.isFile() !== true) throw new Error(`no file '${path}'`);
+function isBelow(directory: string, path: string): boolean {
+  const way = relative(directory, path);
+  return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+}
+
+/**
+ * Reads a file. An error of the system would show the remote where the directory is. A link that leads out of it is no file either:
+ * another answer would show what there is outside.
+ */
+async function* piecesOf(directory: string, asked: string, path: string, binary: boolean): AsyncIterable<Buffer | string> {
+  const found = await realpath(asked).catch(() => null);
+  const file = found !== null && isBelow(directory, found) ? await stat(found).catch(() => null) : null;
+  if (found === null || file?.isFile() !== true) throw new Error(`no file '${path}'`);
   const pieces: AsyncIterable<Buffer> = createReadStream(found, { highWaterMark: PIECE_BYTES });
   for await (const piece of pieces) yield binary ? piece : piece.toString('base64');
 }

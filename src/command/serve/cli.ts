@@ -1,13 +1,15 @@
+import { realpath, stat } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
 import { parseArgs } from 'node:util';
-import { stat } from 'node:fs/promises';
 import { inspect } from 'rxmux/inspect';
-import { serve } from 'rxmux/node';
+import { refuse, serve } from 'rxmux/node';
+import type { UpgradeRefusal } from 'rxmux/node';
 import { codecNamed } from '../codec.js';
 import { Exit, UsageError } from '../exit.js';
 import type { ExitStatus } from '../exit.js';
 import { wholeOf } from '../headers.js';
 import { INSPECTOR_HELP, INSPECTOR_OPTIONS, loadPage, serveInspector } from '../inspector.js';
-import { listen, MAX_PORT } from '../listen.js';
+import { isForThisMachine, listen, MAX_PORT } from '../listen.js';
 import { answerTo } from './answers.js';
 
 export const help = `rxmux serve: a server to try things with
@@ -19,14 +21,17 @@ Prints its address, and serves until it is interrupted. Then it drains.
 
 ANSWERS
   ["file", path]      the bytes of a file below --files, in pieces of 64 KiB.
-                      Under json each piece is a text in base64
+                      Under json each piece is a text in base64. A link that
+                      leads out of the directory is no file
   ["check....", ...]  the agreed payloads of "rxmux check"
   any other payload   itself: a request gets its payload back, and a stream
                       each payload that it sends
 
 OPTIONS
   --port PORT       listen here (default 8080; 0 picks a free port)
-  --host HOST       listen on this address (default 127.0.0.1)
+  --host HOST       listen on this address (default 127.0.0.1). Over a
+                    loopback address, only dialers that ask for localhost or
+                    such an address may connect
   --codec NAME      json or msgpack (default json)
   --files DIR       serve the files of this directory (default none)
 ${INSPECTOR_HELP}  -h, --help        print this page
@@ -59,7 +64,7 @@ export async function run(args: readonly string[]): Promise<ExitStatus> {
   const files = await directoryOf(values.files);
   const page = values.inspect ? await loadPage(values.page) : null;
   const { server: http, address } = await listen(values.host, wholeOf('port', values.port, 0, MAX_PORT));
-  const server = serve({ server: http, codec, handler: answerTo(files, codec.binary) });
+  const server = serve({ server: http, codec, verify: ofThisMachine, handler: answerTo(files, codec.binary) });
   const viewed = page === null ? '' : `${await serveInspector(inspect(server), page)}\n`;
   process.stdout.write(`ws://${address}\n${viewed}`);
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void server.close({ drainMs: DRAIN_MS }));
@@ -67,9 +72,15 @@ export async function run(args: readonly string[]): Promise<ExitStatus> {
   process.exit(Exit.OK);
 }
 
+/** Refuses pages of other hosts, which may reach a loopback address by a rebound name. */
+function ofThisMachine(request: IncomingMessage): true | UpgradeRefusal {
+  return isForThisMachine(request) || refuse(403, {}, 'expected a loopback host, such as localhost or 127.0.0.1');
+}
+
+/** Returns the directory of `--files` itself, without links. */
 async function directoryOf(path: string | undefined): Promise<string | null> {
   if (path === undefined) return null;
   const found = await stat(path).catch(() => null);
   if (found?.isDirectory() !== true) throw new UsageError(`expected a directory for --files, got '${path}'`);
-  return path;
+  return realpath(path);
 }

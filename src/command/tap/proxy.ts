@@ -8,8 +8,9 @@ import type { RawCodec } from '../raw-codec.js';
 
 /** A socket that holds so many bytes stops the other one. */
 const FULL_BYTES = 1_048_576;
-/** Headers of one hop, which the proxy's own handshake makes anew. */
-const OF_ONE_HOP = /^(host|connection|upgrade|sec-websocket-.*)$/;
+/** Headers of one hop (RFC 9110, 7.6.1), which are for the proxy, and headers that each handshake has of its own. */
+const OF_ONE_HOP =
+  /^(host|connection|keep-alive|te|trailer|transfer-encoding|upgrade|expect|proxy-(connection|authenticate|authorization)|sec-websocket-.*)$/;
 /** The close code of an end that named none. No peer may send it. */
 const NO_CODE = 1005;
 /** Close codes of an end that said nothing. No peer may send them. */
@@ -40,6 +41,12 @@ interface Handshake {
   readonly head: Buffer;
 }
 
+/** The subprotocol and the header lines of a target's answer. */
+interface Chosen {
+  readonly protocol: string;
+  readonly lines: readonly string[];
+}
+
 interface Connection {
   readonly c: number;
   readonly downstream: WebSocket;
@@ -49,12 +56,12 @@ interface Connection {
 
 /** Passes each connection of a server on to a target, and reports each message. */
 export class TapProxy {
-  readonly #chosen = new WeakMap<IncomingMessage, string>();
+  readonly #chosen = new WeakMap<IncomingMessage, Chosen>();
   readonly #upgrades = new WebSocketServer({
     noServer: true,
     perMessageDeflate: false,
     maxPayload: 0,
-    handleProtocols: (_, request) => this.#chosen.get(request) ?? false,
+    handleProtocols: (_, request) => this.#chosen.get(request)?.protocol ?? false,
   });
   #connections = 0;
 
@@ -63,7 +70,9 @@ export class TapProxy {
     private readonly target: ProxyTarget,
     private readonly now: () => number,
     private readonly observer: ProxyObserver,
-  ) {}
+  ) {
+    this.#upgrades.on('headers', (lines, request) => lines.push(...(this.#chosen.get(request)?.lines ?? [])));
+  }
 
   /** Takes the handshakes of a server from here on. */
   serve(server: Server): void {
@@ -89,9 +98,10 @@ export class TapProxy {
       socket.destroy();
       upstream.terminate();
     });
-    upstream.on('unexpected-response', (_, { statusCode, statusMessage }) => {
-      this.#refuse(handshake, `HTTP ${statusCode}`, `${statusCode} ${statusMessage}`);
-      upstream.terminate();
+    let lines: readonly string[] = [];
+    upstream.on('upgrade', ({ headers }) => (lines = linesOf(headers)));
+    upstream.on('unexpected-response', (_, answer) => {
+      this.#passRefusal(handshake, answer);
     });
     upstream.on('error', ({ message }) => {
       if (!leaving.closed) this.#refuse(handshake, message, '502 Bad Gateway');
@@ -101,7 +111,7 @@ export class TapProxy {
       upstream.pause();
       void rawCodec(upstream.protocol.replace(/^mux\.v1\./, '')).then((codec) => {
         leaving.unsubscribe();
-        this.#accept(handshake, upstream, codec);
+        this.#accept(handshake, upstream, codec, lines);
       });
     });
   }
@@ -113,14 +123,25 @@ export class TapProxy {
     socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
   }
 
-  #accept(handshake: Handshake, upstream: WebSocket, codec: RawCodec | null): void {
+  /** Passes on the answer of a target that refuses: why, and when to come again, are in its headers and its body. */
+  #passRefusal({ c, socket }: Handshake, answer: IncomingMessage): void {
+    if (!socket.writable) return;
+    const { statusCode, statusMessage, headers } = answer;
+    this.observer.failed(c, `HTTP ${statusCode}`);
+    const head = [`HTTP/1.1 ${statusCode} ${statusMessage}`, ...linesOf(headers), 'Connection: close'];
+    socket.write(`${head.join('\r\n')}\r\n\r\n`, 'latin1');
+    answer.on('error', () => socket.destroy());
+    answer.pipe(socket);
+  }
+
+  #accept(handshake: Handshake, upstream: WebSocket, codec: RawCodec | null, lines: readonly string[]): void {
     if (upstream.readyState !== WebSocket.OPEN) {
       this.#refuse(handshake, 'it closed the connection', '502 Bad Gateway');
       return;
     }
     const { c, request, socket, head } = handshake;
     let isJoined = false;
-    this.#chosen.set(request, upstream.protocol);
+    this.#chosen.set(request, { protocol: upstream.protocol, lines });
     this.#upgrades.handleUpgrade(request, socket, head, (downstream) => {
       this.#join({ c, downstream, upstream, codec });
       isJoined = true;
@@ -149,8 +170,19 @@ export class TapProxy {
 }
 
 function dialled({ url, headers }: ProxyTarget, request: IncomingMessage): WebSocket {
-  const given = { ...passedOn(request.headers), ...headers };
-  return new WebSocket(url, offerOf(request), { headers: given, perMessageDeflate: false, maxPayload: 0 });
+  // A handshake has no body.
+  const own = passedOn(request.headers).filter(([name]) => name !== 'content-length');
+  const given = { ...Object.fromEntries(own), ...headers };
+  return new WebSocket(addressed(url, request.url), offerOf(request), { headers: given, perMessageDeflate: false, maxPayload: 0 });
+}
+
+/** Returns the address of the target with the path and the query that the dialer asks for. Without one, it has the target's. */
+function addressed(target: string, asked = '/'): URL {
+  const url = new URL(target);
+  const { pathname, search } = new URL(asked.startsWith('/') ? `ws://tap${asked}` : asked);
+  if (pathname !== '/') url.pathname = pathname;
+  if (search !== '') url.search = search;
+  return url;
 }
 
 function offerOf({ headers }: IncomingMessage): string[] {
@@ -158,8 +190,16 @@ function offerOf({ headers }: IncomingMessage): string[] {
   return offer.filter((value) => value !== '');
 }
 
-function passedOn(headers: IncomingHttpHeaders): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).flatMap(([name, value]) => (OF_ONE_HOP.test(name) ? [] : [[name, String(value)]])));
+/** Returns the headers that a proxy passes on, without those that `Connection` names. */
+function passedOn(headers: IncomingHttpHeaders): [name: string, value: string | string[]][] {
+  const named = new Set((headers.connection ?? '').split(',').map((name) => name.trim().toLowerCase()));
+  return Object.entries(headers).flatMap(([name, value]) =>
+    value === undefined || OF_ONE_HOP.test(name) || named.has(name) ? [] : [[name, value]],
+  );
+}
+
+function linesOf(headers: IncomingHttpHeaders): readonly string[] {
+  return passedOn(headers).flatMap(([name, value]) => [value].flat().map((each) => `${name}: ${each}`));
 }
 
 /** Passes messages and the close on, and stops reading while the other socket is full. */

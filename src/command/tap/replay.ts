@@ -24,6 +24,7 @@ import type { CloseEvent, ErrorEvent } from 'ws';
 import { addressOf } from '../address.js';
 import { Exit, UsageError } from '../exit.js';
 import type { ExitStatus } from '../exit.js';
+import { oneLine, safeJson } from '../output.js';
 import { headersOf, LONGEST_MS, numberOf, timeoutOf } from '../headers.js';
 import { envelopeOf, rawCodec } from '../raw-codec.js';
 import type { RawCodec } from '../raw-codec.js';
@@ -91,7 +92,7 @@ export async function run(args: readonly string[]): Promise<ExitStatus> {
   const silent = settings.timeoutMs === 0 ? ignoreElements() : debounceTime(patienceMs);
   const silence$ = merge(sent$, heard$).pipe(startWith(null), silent);
   const failed = (status: ExitStatus, why: string): ExitStatus => {
-    process.stderr.write(`rxmux replay: ${why}. Frames that have not come back: ${missing}\n`);
+    process.stderr.write(`rxmux replay: ${oneLine(why)}. Frames that have not come back: ${missing}\n`);
     return status;
   };
   const status = await firstValueFrom(
@@ -110,13 +111,18 @@ function dialled({ url, codec, headers }: Settings): WebSocket {
   return socket.on('error', () => undefined);
 }
 
-/** Shows the frames that come, emits them, and answers pings. */
+/** Shows the frames that come, emits them, and answers pings. A slow reader of the output slows the server down. */
 function hear(socket: WebSocket, { codec, json }: Settings, heard$: Subject<RecordedFrame>): void {
   const began = performance.now();
   socket.on('message', (data: Buffer, isBinary: boolean) => {
     const f = envelopeOf(codec, data, isBinary);
     const line: Line = { v: 1, t: Math.round(performance.now() - began), c: 1, d: '<', f };
-    process.stdout.write(`${json ? writeLine(line) : describeLine(line)}\n`);
+    if (!process.stdout.write(`${json ? safeJson(writeLine(line)) : describeLine(line)}\n`)) {
+      socket.pause();
+      process.stdout.once('drain', () => {
+        socket.resume();
+      });
+    }
     if (f?.['type'] === 'ping') socket.send(codec.encode({ type: 'pong', nonce: f['nonce'] }));
     if (f !== null) heard$.next(f);
   });

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import type { WriteStream } from 'node:fs';
+import type { Writable } from 'node:stream';
 import { parseArgs } from 'node:util';
 import { describeLine, withoutContent, writeLine } from 'rxmux/inspect';
 import type { Line } from 'rxmux/inspect';
@@ -10,6 +11,7 @@ import type { ExitStatus } from '../exit.js';
 import { headersOf, wholeOf } from '../headers.js';
 import { INSPECTOR_HELP, INSPECTOR_OPTIONS, loadPage, serveInspector } from '../inspector.js';
 import { listen, MAX_PORT } from '../listen.js';
+import { oneLine, safeJson } from '../output.js';
 import { TapProxy } from './proxy.js';
 import type { ProxyTarget } from './proxy.js';
 import { Tapped } from './tapped.js';
@@ -21,6 +23,8 @@ USAGE
 
 It prints an address of its own, and passes each connection on to URL,
 message by message. It shows one line a frame, until it is interrupted.
+A dialer's own path and query are passed on in place of those of URL.
+Where the output is too slow, it leaves lines out and reports their number.
 
 OPTIONS
   --port PORT       listen here on 127.0.0.1 (default 8081; 0 picks a port)
@@ -57,7 +61,7 @@ export async function run(args: readonly string[]): Promise<ExitStatus> {
   const began = performance.now();
   const now = (): number => performance.now() - began;
   const tapped = new Tapped(now);
-  const written = writer({ payloads, json: json || record !== undefined });
+  const rows = new Rows(output, writer({ payloads, json: json || record !== undefined }));
   new TapProxy(target, now, {
     opened: (c) => {
       tapped.opened(c);
@@ -67,13 +71,14 @@ export async function run(args: readonly string[]): Promise<ExitStatus> {
     },
     passed: (line, bytes) => {
       if (page !== null) tapped.add(line, bytes);
-      output.write(`${written(line)}\n`);
+      rows.add(line);
     },
-    failed: (c, why) => process.stderr.write(`rxmux tap: connection ${c}: ${target.url}: ${why}\n`),
+    failed: (c, why) => process.stderr.write(`rxmux tap: connection ${c}: ${target.url}: ${oneLine(why)}\n`),
   }).serve(server);
   const viewed = page === null ? '' : `${await serveInspector(tapped, page)}\n`;
   process.stdout.write(`ws://${address}\n${viewed}`);
   await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
+  rows.report();
   if (output !== process.stdout) await new Promise<void>((resolve) => output.end(resolve));
   process.exit(Exit.OK);
 }
@@ -114,8 +119,39 @@ async function settingsOf(args: readonly string[]): Promise<Settings> {
 
 /** Returns a function that writes a line as text. */
 function writer({ payloads, json }: Pick<Settings, 'payloads' | 'json'>): (line: Line) => string {
-  if (!json) return describeLine;
-  return (line) => writeLine(payloads ? line : withoutContent(line));
+  const write = json ? (line: Line): string => safeJson(writeLine(line)) : describeLine;
+  return payloads ? write : (line) => write(withoutContent(line));
+}
+
+/** So many bytes wait for a slow output. */
+const MOST_WAITING_BYTES = 16_777_216;
+/** The queue takes lines again from here on, so that one report covers many left-out lines. */
+const RESUME_BYTES = MOST_WAITING_BYTES / 2;
+
+/** Writes lines to an output. While too many wait there, it leaves lines out and counts them: the tap must not slow the peers down. */
+class Rows {
+  #leftOut = 0;
+
+  constructor(
+    private readonly output: Writable,
+    private readonly text: (line: Line) => string,
+  ) {}
+
+  add(line: Line): void {
+    const { writableLength } = this.output;
+    if (writableLength > (this.#leftOut === 0 ? MOST_WAITING_BYTES : RESUME_BYTES)) {
+      this.#leftOut++;
+      return;
+    }
+    this.report();
+    this.output.write(`${this.text(line)}\n`);
+  }
+
+  /** Reports how many lines were left out since the last report. */
+  report(): void {
+    if (this.#leftOut > 0) process.stderr.write(`rxmux tap: ${this.#leftOut} lines were left out, because the output is too slow\n`);
+    this.#leftOut = 0;
+  }
 }
 
 /** Opens a file to write to. */

@@ -27,7 +27,7 @@ export class Tapped implements Inspection {
   readonly feed: InspectorFeed = (payloads$) => defer(() => this.#feed(payloads$));
 
   add(line: Line, bytes: number): void {
-    const name = line.f?.['type'] === 'open' ? defaultLabel(line.f['payload']) : '';
+    const name = line.f?.['type'] === 'open' ? shortened(defaultLabel(line.f['payload'])) : '';
     const shown: InspectorLine = name === '' ? { ...line, b: bytes } : { ...line, b: bytes, n: name };
     this.#history$.next(withoutContent(shown));
     this.#live$.next(shown);
@@ -59,4 +59,11 @@ export class Tapped implements Inspection {
       }),
     );
   }
+}
+
+const LONGEST_LABEL = 100;
+
+/** Returns the beginning of a text. The result is a copy, because a slice would keep the whole message in the history. */
+function shortened(text: string): string {
+  return Buffer.from(text.slice(0, LONGEST_LABEL)).toString();
 }
