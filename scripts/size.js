@@ -11,25 +11,6 @@ const CLIENT = `import { connect } from 'rxmux';
 const peer = connect('ws://x', { reconnect: true });
 peer.request(1).then(console.log);
 peer.open$(2).subscribe(console.log);`;
-const LEAN = `import { connect, reconnect } from 'rxmux/lean';
-const peer = connect('ws://x', { reconnect: reconnect() });
-peer.request(1).then(console.log);
-peer.open$(2).subscribe(console.log);`;
-/** Functions that a page of `rxmux/lean` adds, each with a line that uses it. */
-const FEATURES = {
-  signalOf: 'signalOf(peer.open(1));',
-  hello: 'connect("ws://x", { hello: hello(() => ({})) });',
-  onStream: 'onStream(peer, console.log);',
-  send: 'send(peer.open(1), 1);',
-  sendAll: 'sendAll(peer.open(1), [1]);',
-  openWith: 'openWith(peer, 1, { input: [1] }).subscribe();',
-  iterate: 'iterate(peer.open(1)).next();',
-  retryWhenSafe: 'peer.open$(1).pipe(retryWhenSafe()).subscribe();',
-  onClose: 'onClose(peer, console.log);',
-  onFrame: 'onFrame(peer, console.log);',
-  ping: 'ping(peer);',
-  stats: 'stats(peer);',
-};
 const MSGPACK_CLIENT = `import { connect } from 'rxmux';
 import { MsgpackCodec } from 'rxmux/msgpack';
 connect('ws://x', { codec: new MsgpackCodec() }).open$(2).subscribe(console.log);`;
@@ -37,19 +18,17 @@ const EVERYTHING = `import * as rxmux from 'rxmux'; console.log(rxmux);`;
 
 /** Programs of pages, each with a bound in bytes of gzip. `without` names packages of others. A bound is half a percent above the size of its day. */
 const ENTRIES = [
-  { entry: 'a client: request, open$, reconnect', source: CLIENT, without: RXJS, bound: 50_820 },
-  { entry: 'the same, with rxjs', source: CLIENT, without: [], bound: 55_380 },
-  { entry: 'the same, compiled for ES2020, without rxjs', source: CLIENT, without: RXJS, target: 'es2020', bound: 50_950 },
-  { entry: 'a client of rxmux/lean, the same', source: LEAN, without: RXJS, bound: 40_690 },
-  { entry: 'a client of rxmux/lean, with rxjs', source: LEAN, without: [], bound: 43_560 },
+  { entry: 'a client: request, open$, reconnect', source: CLIENT, without: RXJS, bound: 51_650 },
+  { entry: 'the same, with rxjs', source: CLIENT, without: [], bound: 56_310 },
+  { entry: 'the same, compiled for ES2020, without rxjs', source: CLIENT, without: RXJS, target: 'es2020', bound: 51_780 },
   {
     entry: 'a client with msgpack, without rxjs and @msgpack/msgpack',
     source: MSGPACK_CLIENT,
     without: [...RXJS, ...MSGPACK],
-    bound: 56_195,
+    bound: 58_450,
   },
-  { entry: 'every name of rxmux, without rxjs', source: EVERYTHING, without: RXJS, bound: 54_295 },
-  { entry: 'every name of rxmux, with rxjs', source: EVERYTHING, without: [], bound: 61_510 },
+  { entry: 'every name of rxmux, without rxjs', source: EVERYTHING, without: RXJS, bound: 55_130 },
+  { entry: 'every name of rxmux, with rxjs', source: EVERYTHING, without: [], bound: 62_400 },
 ];
 
 process.stdout.on('error', (error) => {
@@ -66,17 +45,6 @@ const sizes = await Promise.all(
 print(
   ['entry', 'minified', 'gzip', 'bound'],
   sizes.map(({ entry, min, gzip, bound }) => [entry, min, gzip, bound]),
-);
-
-const lean = gzipped(await bundle({ source: LEAN, without: RXJS }));
-print(
-  ['a page of rxmux/lean adds', 'gzip'],
-  await Promise.all(
-    Object.entries(FEATURES).map(async ([name, use]) => {
-      const source = `import { ${name} } from 'rxmux/lean';\n${LEAN}\n${use}`;
-      return [name, gzipped(await bundle({ source, without: RXJS })) - lean];
-    }),
-  ),
 );
 
 const { metafile } = await bundle({ source: CLIENT, without: [], from: 'src' });
@@ -103,7 +71,6 @@ function bundle({ source, without, target = 'es2022', from = 'dist/esm' }) {
     absWorkingDir: root,
     alias: {
       rxmux: join(root, from, `index${suffix}`),
-      'rxmux/lean': join(root, from, `lean${suffix}`),
       'rxmux/msgpack': join(root, from, `msgpack${suffix}`),
     },
     bundle: true,

@@ -35,16 +35,11 @@ export function comparison(results: Results): string {
     ...COMPARED.map(([, adapter]) => written(summarize(results.readings, workload, adapter, metric, REFERENCE).ratio)),
   ]);
   const sizes = COMPARED.map(([, , bundle]) => figure(sizeOf(results, bundle) / KB));
-  const lean = sizeOf(results, 'rxmux/lean') / KB;
   const { met, all } = goalsMet(results);
   return [
     markdown(
       ['', ...COMPARED.map(([title]) => title)],
-      [
-        ...ratios,
-        ['client for a browser, with rxjs if it needs that, KB min+gzip (↓)', ...sizes],
-        ...(Number.isFinite(lean) ? [['the same client of rxmux/lean', figure(lean), '', '', '', '']] : []),
-      ],
+      [...ratios, ['client for a browser, with rxjs if it needs that, KB min+gzip (↓)', ...sizes]],
     ),
     `${standing(results)} The figures are from Node ${machineLine(results.environment)}.`,
     `Of the project's own ${all} goals, ${met} are met. Every workload with every library, and what a browser measures, is in \`docs/benchmarks/\`.`,

@@ -47,8 +47,6 @@ const GOALS: readonly Goal[] = [
   ratio('a small request during a download, p99', 'W6', 'downP99', 'lower', 1.2),
   bytesPerStream('heap of an idle stream, client', 'clientBytes'),
   bytesPerStream('heap of an idle stream, server', 'serverBytes'),
-  bundle('client of rxmux/lean, min+gzip, without rxjs', 'rxmux/lean, without rxjs', 22),
-  bundle('client of rxmux/lean, min+gzip, with rxjs', 'rxmux/lean', 26),
   bundle('client of rxmux, min+gzip, without rxjs', 'rxmux, without rxjs', 28),
   bundle('client of rxmux, min+gzip, with rxjs', 'rxmux', 34),
   ratio('from dialing to the first reply', 'W9', 'medianMs', 'lower', 1.15),

@@ -20,14 +20,11 @@ export interface BundleSize {
 
 const CALLS = 'peer.request(1).then(console.log); peer.open$(2).subscribe(console.log);';
 const RXMUX = `import { connect } from 'rxmux'; const peer = connect('ws://x', { reconnect: true }); ${CALLS}`;
-const LEAN = `import { connect, reconnect } from 'rxmux/lean'; const peer = connect('ws://x', { reconnect: reconnect() }); ${CALLS}`;
 const MSGPACK = `import { connect } from 'rxmux'; import { MsgpackCodec } from 'rxmux/msgpack'; connect('ws://x', { codec: new MsgpackCodec() }).open$(2).subscribe(console.log);`;
 
 const BUNDLES: readonly Bundle[] = [
   { name: 'rxmux, without rxjs', source: RXMUX, without: ['rxjs'] },
   { name: 'rxmux', source: RXMUX },
-  { name: 'rxmux/lean, without rxjs', source: LEAN, without: ['rxjs'] },
-  { name: 'rxmux/lean', source: LEAN },
   { name: 'rxmux, msgpack, without rxjs and @msgpack/msgpack', source: MSGPACK, without: ['rxjs', '@msgpack/msgpack'] },
   { name: 'rxmux, msgpack', source: MSGPACK },
   {

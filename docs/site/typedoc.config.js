@@ -49,7 +49,6 @@ export default {
   // Parts of types that are written in place: the type around them says what they are.
   intentionallyNotDocumented: [
     'rxmux.StreamHandler.__type.bivarianceHack',
-    'rxmux/lean.LeanHandler.__type.bivarianceHack',
     'rxmux.ofDirection.__type.__type.direction',
     'rxmux.ofStream.__type.__type.frame',
     'rxmux.ofStream.__type.__type.frame.__type.stream',

@@ -5,7 +5,6 @@ import '@angular/compiler';
 import * as angular from '../../src/angular.js';
 import * as contract from '../../src/contract.js';
 import * as index from '../../src/index.js';
-import * as lean from '../../src/lean.js';
 import * as inspect from '../../src/inspect.js';
 import * as msgpack from '../../src/msgpack.js';
 import * as nats from '../../src/nats.js';
@@ -36,7 +35,6 @@ function exportedTypes(door: string): string[] {
 
 describe.each([
   { door: 'index', namespace: index, subpath: '.' },
-  { door: 'lean', namespace: lean, subpath: './lean' },
   { door: 'node', namespace: node, subpath: './node' },
   { door: 'msgpack', namespace: msgpack, subpath: './msgpack' },
   { door: 'port', namespace: port, subpath: './port' },
@@ -73,7 +71,6 @@ describe.each([
 describe('the version', () => {
   it.each([
     ['rxmux', index.VERSION],
-    ['rxmux/lean', lean.VERSION],
     ['rxmux/node', node.VERSION],
     ['rxmux/msgpack', msgpack.VERSION],
     ['rxmux/port', port.VERSION],

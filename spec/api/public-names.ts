@@ -13,7 +13,6 @@ const names = (text: string): string[] => text.trim().split(/\s+/).sort();
 export const PUBLIC_NAMES: Readonly<
   Record<
     | 'index'
-    | 'lean'
     | 'node'
     | 'msgpack'
     | 'port'
@@ -47,19 +46,7 @@ export const PUBLIC_NAMES: Readonly<
       Answer ByteCounts DeadlineOptions MuxErrorOptions PeerClose ReopenAlike ReopenFromNothing StreamCounts StreamErrorOptions
       CallEnd CallEvent CloseOptions Credit EndOptions FeedOptions Input InputOptions OpenOptions Overflow Reopen ReplyOptions Retry Routed SendOptions Sink Sinks SliceQueue Slicer WithDirection WithFrame
       CloseHandler ErrorHandler ErrorSerializer FrameObserver HandlerFailure IncomingHeadersInterceptor OpenInterceptor Remove ReplyHeadersInterceptor StreamHandler
-      AnyMuxError AnyStreamError CloseCause LeanStream PeerBase StreamPhase LogLevel Logger
-    `),
-  },
-  lean: {
-    values: names(`
-      LeanPeer LeanStream ResetCode VERSION closed connect end hello isMuxError iterate logger onClose onFrame onOpen onStream openWith ping reconnect reply
-      retryWhenSafe send sendAll sendHeaders signalOf stats
-    `),
-    types: names(`
-      LeanConnectOptions LeanHandler LeanOptions PeerBase AnyMuxError Greets Reconnecting
-      ConnectUrl DialContext DialFailure DialOptions Hello MakeHello Reconnect SocketEvent SocketLike Codec Message Given Limits Rate Keepalive PeerContext PeerStatus PeerStats
-      ByteCounts StreamCounts Traffic Usage CloseOptions CloseReason CloseHandler FrameObserver OpenInterceptor Remove Frame FrameDirection
-      Metadata MetadataInput EndOptions FeedOptions Input InputOptions Overflow ReplyOptions SendOptions Retry CloseCause StreamPhase
+      AnyMuxError AnyStreamError CloseCause StreamPhase LogLevel Logger
     `),
   },
   node: {

@@ -45,14 +45,13 @@ describe('the table of goals', () => {
   it('The table shows bytes of streams and kilobytes of bundles without a ratio', () => {
     const idle = results('W7', 'clientBytes', { 'floor-a': 137, 'rxmux-json': 601, capnweb: 9_628 });
     expect(row(idle, 'W7 heap of an idle stream, client')).toEqual(['≤ 600 B', '601 B', 'no', '–', '9 628 B capnweb']);
-    const bundles = ['rxmux, without rxjs', 'rxmux/lean', 'rxjs alone', 'graphql-ws', 'capnweb'].map((name, nth) => ({
+    const bundles = ['rxmux, without rxjs', 'rxjs alone', 'graphql-ws', 'capnweb'].map((name, nth) => ({
       name,
       min: 0,
       gzip: 27_000 + nth,
     }));
     const client = (title: string): string[] => row({ ...NOTHING, bundles }, `W8 client of ${title}, min+gzip,`);
     expect(client('rxmux')).toEqual(['≤ 28 KB', '27 KB', 'yes', '–', '27 KB graphql-ws']);
-    expect(client('rxmux/lean')).toEqual(['≤ 22 KB', '–', '–', '–', '27 KB graphql-ws']);
   });
 
   it('The table shows the cost of each further idle connection beyond the bare socket', () => {

@@ -8,7 +8,6 @@ import * as zod from 'zod';
 import * as contract from '../../src/contract.js';
 import * as index from '../../src/index.js';
 import * as inspect from '../../src/inspect.js';
-import * as lean from '../../src/lean.js';
 import * as msgpack from '../../src/msgpack.js';
 import * as port from '../../src/port.js';
 import * as react from '../../src/react.js';
@@ -39,7 +38,6 @@ const IMPORTED: Readonly<Record<string, object>> = {
   'rxmux/topics': topics,
   'rxmux/inspect': inspect,
   zod,
-  'rxmux/lean': lean,
 };
 
 const MOMENT_MS = 20;

@@ -11,7 +11,6 @@ import { assemble, JsonCodec, reopenOnReconnect, respond, through, withCredit } 
 import type { ConnectOptions, Peer } from '../../src/index.js';
 import { answerInspector, inspect, play, record } from '../../src/inspect.js';
 import { natsLog } from '../../src/nats.js';
-import * as lean from '../../src/lean.js';
 import { serve, Totals } from '../../src/node.js';
 import type { MuxServer } from '../../src/node.js';
 import { instrument } from '../../src/otel.js';
@@ -109,7 +108,6 @@ describe('A misspelt option is refused by each door, because the program would r
 
   it.each<[string, (options: object) => Promise<unknown>, string]>([
     ['Peer.request', (options) => peer().request(1, options), 'timeout'],
-    ['LeanPeer.request', (options) => lean.connect('ws://test', { lazy: true }).request(1, options), 'timeout'],
     ['RequestCall.promise', (options) => client(peer(), api).echo.promise(1, options), 'timeout'],
     ['UploadCall.promise', (options) => client(peer(), api).sum.promise(1, [1], options), 'timeout'],
     ['Log.publish of memoryLog', (options) => memoryLog().publish(1, options), 'keys'],

@@ -3,7 +3,6 @@ import { Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
 import { connect, Peer, retryWhenSafe } from '../../src/index.js';
-import * as lean from '../../src/lean.js';
 import { accept, connect as connectOfNode, handleUpgrade, serve } from '../../src/node.js';
 import { createPair } from '../../src/testing.js';
 import { MemoryLink } from '../../src/testing/memory-link.js';
@@ -15,7 +14,6 @@ const URL = 'ws://127.0.0.1:1';
 const given = (options: object): never => options as never;
 const socket = (): MemorySocket => new MemorySocket(new MemoryLink({ protocol: 'mux.v1.json' }).ends.acceptor, null);
 const dialer = (): Peer => createPair({ acceptor: { onStream: () => undefined } }).dialer;
-const leanPeer = (): lean.LeanPeer => lean.connect(URL, { lazy: true });
 const upgrade = (options: object): Peer =>
   handleUpgrade(new IncomingMessage(new Socket()), new PassThrough(), Buffer.alloc(0), given(options));
 
@@ -29,12 +27,9 @@ describe('A misspelt option is refused, because the program would run without th
     ['new Peer', (options) => new Peer(socket(), given({ isDialer: false, ...options })), 'onstream', 'options'],
     ['connect of rxmux', (options) => connect(URL, given(options)), 'headers', 'options'],
     ['connect of rxmux/node', (options) => connectOfNode(URL, given(options)), 'recconect', 'options'],
-    ['connect of rxmux/lean', (options) => lean.connect(URL, given(options)), 'onStream', 'options'],
     ['the option reconnect', (reconnect) => connect(URL, { reconnect }), 'maxAtempts', 'reconnect'],
-    ['reconnect', (options) => lean.reconnect(options), 'maxDelay', 'reconnect'],
-    ['hello', (options) => lean.hello(() => ({}), options), 'timeout', 'hello'],
     ['the option keepalive', (keepalive) => connect(URL, { keepalive }), 'idle', 'keepalive'],
-    ['PeerBase.close', (options) => dialer().close(options), 'drainMS', 'close'],
+    ['Peer.close', (options) => dialer().close(options), 'drainMS', 'close'],
     ['the option retry', (retry) => dialer().request$(1, { retry }), 'counts', 'retry'],
     ['retryWhenSafe', (options) => retryWhenSafe(options), 'counts', 'retry'],
     ['Peer.request$', (options) => dialer().request$(1, options), 'timeout', 'options'],
@@ -49,15 +44,6 @@ describe('A misspelt option is refused, because the program would run without th
     ['Stream.sendAll', (options) => dialer().open().sendAll([1], options), 'overflw', 'options'],
     ['Stream.reply', (options) => dialer().open().reply(1, options), 'trailer', 'options'],
     ['Stream.end', (options) => dialer().open().end(options), 'trailer', 'options'],
-    ['LeanPeer.request$', (options) => leanPeer().request$(1, options), 'timeout', 'options'],
-    ['LeanPeer.open', (options) => leanPeer().open(1, options), 'signl', 'options'],
-    ['LeanPeer.open$', (options) => leanPeer().open$(1, options), 'timeoutms', 'options'],
-    ['LeanPeer.notify', (options) => leanPeer().notify(1, options), 'header', 'options'],
-    ['openWith', (options) => lean.openWith(leanPeer(), 1, options), 'inputs', 'options'],
-    ['send', (options) => lean.send(leanPeer().open(), 1, options), 'header', 'options'],
-    ['sendAll', (options) => lean.sendAll(leanPeer().open(), [1], options), 'overflw', 'options'],
-    ['reply', (options) => lean.reply(leanPeer().open(), 1, options), 'trailer', 'options'],
-    ['end', (options) => lean.end(leanPeer().open(), options), 'trailer', 'options'],
   ])('%s', (_, act, misspelt, place) => {
     expect(() => act({ [misspelt]: 1 })).toThrow(TypeError);
     expect(() => act({ [misspelt]: 1 })).toThrow(new RegExp(`^${place}: expected one of .+, got '${misspelt}'$`));

@@ -156,7 +156,6 @@ function checkNoMaps(directory) {
 /** A program that imports only this door still finds json, which the main door registers. */
 function checkAlone(directory) {
   for (const [door, use] of [
-    ['lean', "door.connect('ws://127.0.0.1:9', { socket: () => new EventTarget() }).close()"],
     ['node', "door.connect('ws://127.0.0.1:9').close()"],
     ['testing', 'const { dialer, acceptor } = door.createPair(); dialer.close(); acceptor.close()'],
   ]) {
@@ -167,7 +166,7 @@ function checkAlone(directory) {
 
 /** Stacks, logs and heap snapshots show the name that a class has in its source. */
 function checkClassNames(directory) {
-  const list = `for (const door of ['rxmux', 'rxmux/lean', 'rxmux/node', 'rxmux/msgpack', 'rxmux/port', 'rxmux/contract', 'rxmux/topics', 'rxmux/inspect', 'rxmux/testing'])
+  const list = `for (const door of ['rxmux', 'rxmux/node', 'rxmux/msgpack', 'rxmux/port', 'rxmux/contract', 'rxmux/topics', 'rxmux/inspect', 'rxmux/testing'])
     for (const [name, value] of Object.entries(await import(door))) if (/^class\\b/.test(String(value))) console.log(name, value.name);`;
   const pairs = run(directory, process.execPath, '--input-type=module', '--eval', list).trim().split('\n');
   assert.deepEqual(

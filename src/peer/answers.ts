@@ -16,19 +16,6 @@ import { warnOfRefusal } from './log.js';
 /** Why a stream was refused on a side that answers none. */
 export const NO_HANDLER = 'no handler took this stream: this side has neither an onStream handler nor an operator such as respond()';
 
-/** The streams of a remote on a side that answers none. */
-export const REFUSE_ALL: Incoming = {
-  receive(stream) {
-    stream.refuse(NO_HANDLER);
-  },
-  socketOpened() {
-    // No hello is expected.
-  },
-  complete() {
-    // There are no subscribers.
-  },
-};
-
 /** Calls a handler to answer a stream, and `settled` when the handler has finished. */
 export function runHandler(handler: StreamHandler, stream: StreamCore, settled?: (failed: boolean) => void): void {
   const answered = (result: unknown): void => {
@@ -81,14 +68,8 @@ export function untakenError(stream: Stream): Error | undefined {
   return errors.get(stream)?.();
 }
 
-/** Makes a peer offer its remote's streams to handlers and subscribers, unless it does so already. */
-export function serving(host: AnswerHost): IncomingStreams {
-  if (host.incoming instanceof IncomingStreams) return host.incoming;
-  return (host.incoming = new IncomingStreams(host));
-}
-
 /** Offers each stream of the remote to the subscribers of `streams$`, then to the handler. The first that uses the stream takes it. */
-export class IncomingStreams implements Incoming {
+export class IncomingStreams {
   #streams$: Observable<Stream> | null = null;
   readonly #subscribers = new HookList<Subscriber<Stream>>();
   #handler: StreamHandler | null = null;
@@ -175,23 +156,11 @@ export class IncomingStreams implements Incoming {
   }
 }
 
-/** Takes the streams of the remote. */
-export interface Incoming {
-  /** A stream has arrived whole. */
-  receive(stream: StreamCore): void;
-  /** A socket has opened. */
-  socketOpened(): void;
-  /** The peer has ended. */
-  complete(): void;
-}
-
 /** The members of a peer that the code which answers streams needs. */
 export interface AnswerHost extends StreamHost {
   readonly isClosed: boolean;
   /** The lists for a new hook. */
   readonly ownHooks: Hooks;
-  /** Refuses every stream until `serving` replaces it. */
-  incoming: Incoming;
   /** Follows the streams of the remote; `null` for none. */
   readonly tracer: Tracer | null;
   /** Closes the peer, because the hello was refused. */

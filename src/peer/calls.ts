@@ -168,20 +168,9 @@ class OneAnswer implements Reader {
  */
 type Intent = 'continue' | 'end' | 'request' | 'notify';
 
-/** Options of calls that a door may install. */
-export interface CallParts {
-  /** Makes a call again that the remote provably never began. */
-  readonly retried?: (core: PeerCore, call$: Observable<unknown>, retry: 'safe' | Retry, options: OpenOptions) => Observable<unknown>;
-  /** Opens a stream for each subscription, and sends an input on it. */
-  readonly fed?: (calls: Calls, value: unknown, options: OpenOptions & InputOptions) => Observable<unknown>;
-}
-
 /** The calls of one peer. Each opens a stream, and enforces its deadline and its signal. */
 export class Calls {
-  constructor(
-    private readonly core: PeerCore,
-    private readonly parts: CallParts = {},
-  ) {}
+  constructor(private readonly core: PeerCore) {}
 
   /**
    * Opens a stream. A peer that accepts no more streams returns a refused one.
@@ -265,7 +254,7 @@ export class Calls {
     checkOptions(options, INPUT_NAMES);
     const { input, overflow } = options;
     const isFed = input !== undefined || overflow !== undefined;
-    const call$ = isFed ? installed('input', this.parts.fed)(this, value, options) : this.read$(value, options);
+    const call$ = isFed ? fedCall(this, value, options) : this.read$(value, options);
     return this.#retried(call$, options);
   }
 
@@ -280,7 +269,7 @@ export class Calls {
 
   #retried(call$: Observable<unknown>, options: OpenOptions): Observable<unknown> {
     const { retry = false } = options;
-    return retry === false ? call$ : installed('retry', this.parts.retried)(this.core, call$, retry, options);
+    return retry === false ? call$ : retriedCall(this.core, call$, retry, options);
   }
 
   /** Returns the open of a call. */
@@ -331,18 +320,12 @@ export class Calls {
   }
 }
 
-/** @throws TypeError for an option whose part the door leaves out */
-function installed<T>(option: string, part: T | undefined): T {
-  if (part === undefined) throw new TypeError(`${option}: expected a peer of 'rxmux', got one of 'rxmux/lean'`);
-  return part;
-}
-
 /**
  * Opens a stream for each subscription, and sends the input on it. Completes when the remote has ended and the input is done.
  *
  * @throws TypeError for an unknown `overflow`, and for `retry` with an input that emits its values only once
  */
-export function fedCall(calls: Calls, value: unknown, options: OpenOptions & InputOptions): Observable<unknown> {
+function fedCall(calls: Calls, value: unknown, options: OpenOptions & InputOptions): Observable<unknown> {
   const { input, retry = false } = options;
   const overflow = checkOverflow(options.overflow);
   if (input === undefined) return calls.read$(value, options);
@@ -380,7 +363,7 @@ function fed$(calls: Calls, value: unknown, options: OpenOptions, input: Input<u
  *
  * @throws TypeError for an invalid `retry`
  */
-export function retriedCall(core: PeerCore, call$: Observable<unknown>, retry: 'safe' | Retry, options: OpenOptions): Observable<unknown> {
+function retriedCall(core: PeerCore, call$: Observable<unknown>, retry: 'safe' | Retry, options: OpenOptions): Observable<unknown> {
   if (retry !== 'safe') checkObject('retry', retry, "false, 'safe' or { count, delay }");
   const { signal } = options;
   if (signal != null) checkSignal(signal);

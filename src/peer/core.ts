@@ -4,7 +4,7 @@ import { logger } from '../logger.js';
 import { AbortSignals, Deadlines } from '../stream/deadlines.js';
 import type { CloseCause } from '../stream/end.js';
 import { StreamCore } from '../stream/stream-core.js';
-import type { SocketOutlook, StreamHost, Tracer } from '../stream/stream-core.js';
+import type { SocketOutlook, Tracer } from '../stream/stream-core.js';
 import type { SocketClose, Transport } from '../transport/transport.js';
 import type { Codec } from '../wire/codec.js';
 import { CloseCode, ResetCode } from '../wire/codes.js';
@@ -13,15 +13,14 @@ import { ConnectionFault } from '../wire/errors.js';
 import type { AnyMuxError } from '../wire/errors.js';
 import { ABSENT } from '../wire/frame.js';
 import type { Frame, FrameDirection } from '../wire/frame.js';
-import { REFUSE_ALL } from './answers.js';
-import type { AnswerHost, Incoming } from './answers.js';
+import { IncomingStreams } from './answers.js';
+import type { AnswerHost } from './answers.js';
 import type { SizedFrames } from './events.js';
 import { Hooks, NO_HOOKS } from './hooks.js';
 import type { HooksToRun } from './hooks.js';
-import { newPeerLog, warnOfRefusal } from './log.js';
-import type { PeerLog } from './log.js';
+import { PeerLog, warnOfRefusal } from './log.js';
 import type { PeerContext, ResolvedClose, ResolvedOptions } from './options.js';
-import type { PeerBase } from './peer-base.js';
+import type { Peer } from './peer.js';
 import { StatusTracker, isOver } from './status.js';
 import type { PeerStatus } from './status.js';
 import { NotificationQueue, OpenQueue } from './waiting.js';
@@ -45,7 +44,7 @@ export class PeerCore implements SessionOwner, AnswerHost {
   readonly openQueue: OpenQueue;
   /** Notifications of {@link lastSession}. */
   readonly notifications = new NotificationQueue();
-  incoming: Incoming = REFUSE_ALL;
+  readonly incoming: IncomingStreams;
   readonly status = new StatusTracker();
   /** The last round trip of a ping, in ms; `null` before the first. */
   rttMs: number | null = null;
@@ -58,8 +57,7 @@ export class PeerCore implements SessionOwner, AnswerHost {
   share: Share | null = null;
   readonly #sessions = new Set<Session>();
   #source: SocketSource | null = null;
-  #peer: PeerBase | null = null;
-  #makeStream: StreamHost['makeStream'] | null = null;
+  #peer: Peer | null = null;
   /** The last session that became {@link ready}, until it ends. */
   #lastSession: Session | null = null;
   /** The session whose socket is open, but whose hello is not answered yet, so that it is not {@link ready}. */
@@ -74,14 +72,14 @@ export class PeerCore implements SessionOwner, AnswerHost {
     this.codec = options.codec;
     this.context = options.context ?? {};
     this.openQueue = new OpenQueue(options.limits.maxQueuedBytes);
+    this.incoming = new IncomingStreams(this);
     if (options.onError !== undefined) this.ownHooks.errors.add(options.onError);
   }
 
-  /** Completes the construction with the user's peer, the source of its sockets, and what makes its streams. */
-  belongTo(peer: PeerBase, source: SocketSource, makeStream: StreamHost['makeStream']): void {
+  /** Completes the construction with the user's peer and the source of its sockets. */
+  belongTo(peer: Peer, source: SocketSource): void {
     this.#peer = peer;
     this.#source = source;
-    this.#makeStream = makeStream;
   }
 
   /** Names the peer in the log. The name is unique in this program. */
@@ -103,11 +101,7 @@ export class PeerCore implements SessionOwner, AnswerHost {
     this.#remote = address;
   }
 
-  get makeStream(): StreamHost['makeStream'] {
-    return completed(this.#makeStream);
-  }
-
-  get peer(): PeerBase {
+  get peer(): Peer {
     return completed(this.#peer);
   }
 
@@ -168,7 +162,7 @@ export class PeerCore implements SessionOwner, AnswerHost {
   adopt(session: Session): void {
     this.#connections++;
     this.#sessions.add(session);
-    if (logger.isEnabledFor('debug')) this.#debugLog()?.opened(session.number);
+    if (logger.isEnabledFor('debug')) this.#debugLog().opened(session.number);
     this.#handshaking = session;
     this.incoming.socketOpened();
   }
@@ -232,7 +226,7 @@ export class PeerCore implements SessionOwner, AnswerHost {
   }
 
   observed(connection: number, direction: FrameDirection, frame: Frame, bytes: number): void {
-    if (logger.isEnabledFor('debug')) this.#debugLog()?.frame(connection, direction, frame);
+    if (logger.isEnabledFor('debug')) this.#debugLog().frame(connection, direction, frame);
     for (const { hook } of this.hooks.frames.entries) hook(direction, frame);
     if (direction === 'rx') this.sized?.received(connection, frame, bytes);
   }
@@ -267,7 +261,7 @@ export class PeerCore implements SessionOwner, AnswerHost {
   ending(session: Session, close: SocketClose): Loss {
     this.#sessions.delete(session);
     this.tally.sentBytes += session.sentBytes;
-    if (logger.isEnabledFor('debug')) this.#debugLog()?.ended(session.number, close);
+    if (logger.isEnabledFor('debug')) this.#debugLog().ended(session.number, close);
     if (this.#handshaking === session) this.#handshaking = null;
     if (this.#lastSession === session) {
       this.#lastSession = null;
@@ -297,13 +291,13 @@ export class PeerCore implements SessionOwner, AnswerHost {
     return this.#sessions.size > (this.#handshaking === null ? 0 : 1);
   }
 
-  /** The log of what this peer does, made at the first line; `null` where nothing reads it. */
-  #debugLog(): PeerLog | null {
-    return (this.#log ??= newPeerLog(this));
+  /** The log of what this peer does, made at the first line. */
+  #debugLog(): PeerLog {
+    return (this.#log ??= new PeerLog(this));
   }
 
   #setStatus(status: PeerStatus): void {
-    if (logger.isEnabledFor('debug')) this.#debugLog()?.status(status);
+    if (logger.isEnabledFor('debug')) this.#debugLog().status(status);
     this.status.set(status);
   }
 }

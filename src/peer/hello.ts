@@ -13,7 +13,7 @@ import type { Given, Options } from '../util/check.js';
 import { RefusedError } from '../wire/errors.js';
 import type { MetadataInput } from '../wire/frame.js';
 import type { Limits } from '../wire/limits.js';
-import { runHandler, serving } from './answers.js';
+import { runHandler } from './answers.js';
 import type { AnswerHost } from './answers.js';
 import { readOne } from './calls.js';
 import { PeerCore } from './core.js';
@@ -245,6 +245,6 @@ export function acceptorCore(options: AcceptorOptions): PeerCore {
   if (hello === null) return new PeerCore(options);
   const limits = new WideningLimits(options.limits, hello.limits);
   const core = new PeerCore({ ...options, limits: limits.now });
-  serving(core).expectHello(new HelloAcceptor(core, hello, limits));
+  core.incoming.expectHello(new HelloAcceptor(core, hello, limits));
   return core;
 }

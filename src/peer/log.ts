@@ -9,32 +9,9 @@ import type { Frame, FrameDirection } from '../wire/frame.js';
 import { encodedLength } from '../wire/length.js';
 import type { PeerStatus } from './status.js';
 
-/** Logs what one peer does at `debug`. */
-export interface PeerLog {
-  /** A socket has opened. */
-  opened(connection: number): void;
-  frame(connection: number, direction: FrameDirection, frame: Frame): void;
-  /** A socket has ended. */
-  ended(connection: number, close: SocketClose): void;
-  /** The status has changed: a dial, the wait before a dial, a drain, the end. */
-  status(status: PeerStatus): void;
-}
-
 /** The peer that a log names. */
-export interface Logged {
+interface Logged {
   readonly label: string;
-}
-
-let make: ((peer: Logged) => PeerLog) | null = null;
-
-/** Sets the function that makes the logs of peers. A page of `rxmux/lean` without `logger` never calls it, and carries no log. */
-export function makePeerLogsBy(makeLog: (peer: Logged) => PeerLog): void {
-  make = makeLog;
-}
-
-/** Makes the log of a peer; `null` where nothing reads it. */
-export function newPeerLog(peer: Logged): PeerLog | null {
-  return make?.(peer) ?? null;
 }
 
 /** A payload that is sent or received in fragments. */
@@ -44,17 +21,16 @@ interface Transfer {
   bytes: number;
 }
 
-/** Makes every peer log what it does, once the level of the logger is `debug`. */
-export function logPeers(): void {
-  makePeerLogsBy((peer) => new DebugLog(peer));
-}
-
-/** Logs one line a frame, and one line for all fragments of a payload. No line shows a payload, headers or trailers. */
-class DebugLog implements PeerLog {
+/**
+ * Logs what one peer does at `debug`: one line a frame, and one line for all fragments of a payload. No line shows a payload, headers or
+ * trailers.
+ */
+export class PeerLog {
   readonly #transfers = new Map<string, Transfer>();
 
   constructor(private readonly peer: Logged) {}
 
+  /** A socket has opened. */
   opened(connection: number): void {
     this.#line(`connection ${connection} opened`);
   }
@@ -64,11 +40,13 @@ class DebugLog implements PeerLog {
     if (suffix !== null) this.#line(`connection ${connection} ${direction} ${frameLine(frame)}${suffix}`);
   }
 
+  /** A socket has ended. */
   ended(connection: number, close: SocketClose): void {
     this.#transfers.clear();
     this.#line(`connection ${connection} ended: ${closeLine(close)}`);
   }
 
+  /** The status has changed: a dial, the wait before a dial, a drain, the end. */
   status(status: PeerStatus): void {
     this.#line(statusLine(status));
   }

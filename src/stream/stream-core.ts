@@ -12,6 +12,7 @@ import { log } from '../logger.js';
 import type { Sink } from '../operators/demultiplex.js';
 import type { HooksToRun } from '../peer/hooks.js';
 import type { ResolvedOptions } from '../peer/options.js';
+import type { Peer } from '../peer/peer.js';
 import type { PeerStatus } from '../peer/status.js';
 import type { OpenQueue } from '../peer/waiting.js';
 import type { Codec, Message } from '../wire/codec.js';
@@ -30,7 +31,7 @@ import type { Reader } from './receiving.js';
 import { runAll } from './sending.js';
 import type { Outbox } from './sending.js';
 import { StreamState } from './state.js';
-import type { Stream } from './stream.js';
+import { Stream } from './stream.js';
 import type { StreamExtras } from './extras.js';
 
 /** The owner of the remote's streams. */
@@ -418,7 +419,7 @@ export class StreamCore extends LiveStream implements Deadlined, Abortable, Unsu
 
   /** The user's Observable of this stream, created on access. */
   get facade(): Stream {
-    return (this.#facade ??= this.host.makeStream(this) as Stream);
+    return (this.#facade ??= Stream.around(this));
   }
 
   /** Names the stream and its peer in the log. */
@@ -584,10 +585,8 @@ export interface SocketOutlook {
 
 /** The parts of a peer that a stream uses. */
 export interface StreamHost {
-  /** The user's peer, of the class of its entry point. */
-  readonly peer: unknown;
-  /** Makes the user's object of a stream, of the class of the entry point. */
-  readonly makeStream: (stream: StreamCore) => unknown;
+  /** The user's peer. */
+  readonly peer: Peer;
   /** Names the peer in the log. */
   readonly label: string;
   readonly codec: Codec;

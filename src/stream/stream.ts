@@ -23,10 +23,19 @@ import type { StreamCore } from './stream-core.js';
 const OTHER_COPY = 'expected a stream of this copy of rxmux, got one of another: the package is there twice';
 
 /**
- * The reading side of a stream: an Observable of the received payloads, with its headers, its end and {@link reset}. A stream of `rxmux` also
- * has the methods that send; `rxmux/lean` has them as functions.
+ * One stream of a peer. It is an Observable and an async iterable of the received payloads, and has the methods that send. It is not
+ * thenable, so `switchMap(() => stream)` works as for any Observable, and an async function can return it.
+ *
+ * Payloads that come before the first subscriber wait for it, counted in bytes. Later subscribers share the remaining payloads. A `for await`
+ * loop takes one payload at each step, and waiting payloads hold the sender back (`pauseBytes`). A subscriber receives each payload as it
+ * comes. Payloads that a subscriber buffers itself do not hold the sender back.
+ *
+ * When the last subscriber leaves a stream that this side opened, the stream is reset with CANCEL. On a stream that the remote opened, only
+ * the reading stops. Payloads that come without a reader are then dropped. A second reader after the first receives only payloads that come
+ * while it reads. To read one payload now and more later, keep one iterator: `const it = stream[Symbol.asyncIterator]()`.
  *
  * @typeParam In the type of received payloads
+ * @typeParam Out the type of sent payloads
  *
  * @example
  * ```ts
@@ -34,23 +43,23 @@ const OTHER_COPY = 'expected a stream of this copy of rxmux, got one of another:
  * stream.pipe(take(3)).subscribe(console.log);   // 1, 2, 3, and then the server's producer is cancelled
  * ```
  */
-export class LeanStream<In = unknown> extends Observable<In> {
+export class Stream<In = unknown, Out = unknown> extends Observable<In> implements AsyncIterable<In> {
   readonly #streamCore: StreamCore;
 
-  protected constructor(streamCore: StreamCore) {
+  private constructor(streamCore: StreamCore) {
     super(read);
     this.#streamCore = streamCore;
   }
 
   /** @internal */
-  static around(streamCore: StreamCore): LeanStream {
-    return new this(streamCore);
+  static around(streamCore: StreamCore): Stream {
+    return new Stream(streamCore);
   }
 
   /** @internal */
-  static streamCore(stream: LeanStream): StreamCore {
+  static streamCore(stream: Stream): StreamCore {
     if (typeof stream === 'object' && (stream as unknown) !== null && #streamCore in stream) return stream.#streamCore;
-    const isOther = typeof (stream as Partial<LeanStream> | null | undefined)?.subscribe === 'function';
+    const isOther = typeof (stream as Partial<Stream> | null | undefined)?.subscribe === 'function';
     throw isOther ? new TypeError(OTHER_COPY) : optionError('stream', 'a stream of rxmux', stream);
   }
 
@@ -200,58 +209,25 @@ export class LeanStream<In = unknown> extends Observable<In> {
   ): Subscription {
     return super.subscribe(subscriberOf(observerOrNext, error, complete));
   }
-}
-
-// One function for all streams, because a closure for each would make up a good part of an idle stream's memory.
-function read(this: Observable<unknown>, subscriber: Subscriber<unknown>): TeardownLogic {
-  return this instanceof LeanStream ? LeanStream.streamCore(this).inbox.subscribe(subscriber) : undefined;
-}
-
-/**
- * One stream of a peer. It is an Observable and an async iterable of the received payloads, and has the methods that send. It is not
- * thenable, so `switchMap(() => stream)` works as for any Observable, and an async function can return it.
- *
- * Payloads that come before the first subscriber wait for it, counted in bytes. Later subscribers share the remaining payloads. A `for await`
- * loop takes one payload at each step, and waiting payloads hold the sender back (`pauseBytes`). A subscriber receives each payload as it
- * comes. Payloads that a subscriber buffers itself do not hold the sender back.
- *
- * When the last subscriber leaves a stream that this side opened, the stream is reset with CANCEL. On a stream that the remote opened, only
- * the reading stops. Payloads that come without a reader are then dropped. A second reader after the first receives only payloads that come
- * while it reads. To read one payload now and more later, keep one iterator: `const it = stream[Symbol.asyncIterator]()`.
- *
- * @typeParam In the type of received payloads
- * @typeParam Out the type of sent payloads
- *
- * @example
- * ```ts
- * const stream = peer.open<number>({ op: 'count' }, { end: true });
- * stream.pipe(take(3)).subscribe(console.log);   // 1, 2, 3, and then the server's producer is cancelled
- * ```
- */
-export class Stream<In = unknown, Out = unknown> extends LeanStream<In> implements AsyncIterable<In> {
-  /** @internal */
-  static override around(streamCore: StreamCore): Stream {
-    return new this(streamCore);
-  }
 
   /** The peer of the stream. */
   get peer(): Peer {
-    return LeanStream.streamCore(this).host.peer as Peer;
+    return this.#streamCore.host.peer;
   }
 
   /** Aborts when the stream ends, however it ends. Its reason is the error that ended the stream, if any. */
   get signal(): AbortSignal {
-    return extrasOf(LeanStream.streamCore(this)).signal;
+    return extrasOf(this.#streamCore).signal;
   }
 
   /** Emits {@link replyHeaders} when they come, and replays them to late subscribers. Completes without a value if the stream ends first. */
   get replyHeaders$(): Observable<Readonly<Metadata>> {
-    return extrasOf(LeanStream.streamCore(this)).replyHeaders$;
+    return extrasOf(this.#streamCore).replyHeaders$;
   }
 
   /** Resolves with the cause of the stream's end; never rejects. */
   get closed(): Promise<CloseCause> {
-    return extrasOf(LeanStream.streamCore(this)).closed;
+    return extrasOf(this.#streamCore).closed;
   }
 
   /**
@@ -268,7 +244,7 @@ export class Stream<In = unknown, Out = unknown> extends LeanStream<In> implemen
    * ```
    */
   sendHeaders(headers?: MetadataInput): void {
-    outboxOf(LeanStream.streamCore(this)).sendHeaders(headers);
+    outboxOf(this.#streamCore).sendHeaders(headers);
   }
 
   /**
@@ -295,7 +271,7 @@ export class Stream<In = unknown, Out = unknown> extends LeanStream<In> implemen
   send(value: Out, options: SendOptions = {}): Promise<void> {
     checkValue(value);
     checkOptions(options, SEND_NAMES);
-    return outboxOf(LeanStream.streamCore(this)).send(value, options.headers);
+    return outboxOf(this.#streamCore).send(value, options.headers);
   }
 
   /**
@@ -326,7 +302,7 @@ export class Stream<In = unknown, Out = unknown> extends LeanStream<In> implemen
    * ```
    */
   sendAll(input: ObservableInput<Out> | Blob, options: FeedOptions = {}): Promise<void> {
-    return sendAll(LeanStream.streamCore(this), input, options);
+    return sendAll(this.#streamCore, input, options);
   }
 
   /**
@@ -345,7 +321,7 @@ export class Stream<In = unknown, Out = unknown> extends LeanStream<In> implemen
    * ```
    */
   setTrailers(trailers: MetadataInput | (() => MetadataInput | null)): void {
-    outboxOf(LeanStream.streamCore(this)).setTrailers(trailers);
+    outboxOf(this.#streamCore).setTrailers(trailers);
   }
 
   /**
@@ -363,7 +339,7 @@ export class Stream<In = unknown, Out = unknown> extends LeanStream<In> implemen
    */
   reply(value?: Out, options: ReplyOptions = {}): Promise<void> {
     checkOptions(options, REPLY_NAMES);
-    return outboxOf(LeanStream.streamCore(this)).sendLast(value, options.headers, options.trailers);
+    return outboxOf(this.#streamCore).sendLast(value, options.headers, options.trailers);
   }
 
   /**
@@ -380,11 +356,16 @@ export class Stream<In = unknown, Out = unknown> extends LeanStream<In> implemen
    */
   end(options: EndOptions = {}): Promise<void> {
     checkOptions(options, END_NAMES);
-    return outboxOf(LeanStream.streamCore(this)).sendLast(undefined, undefined, options.trailers);
+    return outboxOf(this.#streamCore).sendLast(undefined, undefined, options.trailers);
   }
 
   /** Reads one payload at a time. A `break` leaves the stream, like the last unsubscribe. */
   [Symbol.asyncIterator](): AsyncIterableIterator<In> {
-    return new StreamIterator<In>(LeanStream.streamCore(this));
+    return new StreamIterator<In>(this.#streamCore);
   }
+}
+
+// One function for all streams, because a closure for each would make up a good part of an idle stream's memory.
+function read(this: Observable<unknown>, subscriber: Subscriber<unknown>): TeardownLogic {
+  return this instanceof Stream ? Stream.streamCore(this).inbox.subscribe(subscriber) : undefined;
 }

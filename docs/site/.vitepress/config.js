@@ -52,7 +52,6 @@ const GROUPS = [
     text: 'Around it',
     items: [
       guide('Frameworks', 'frameworks'),
-      guide('A lean page', 'lean'),
       guide('Servers and proxies', 'servers'),
       guide('Topics', 'topics'),
       guide('Testing', 'testing'),
