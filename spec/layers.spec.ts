@@ -56,6 +56,7 @@ const CLIMBS: readonly string[] = [
   'stream/stream-core.ts → connection/replies.ts',
   'stream/stream-core.ts → peer/hooks.ts',
   'stream/stream-core.ts → peer/options.ts',
+  'stream/stream-core.ts → peer/peer.ts',
   'stream/stream-core.ts → peer/status.ts',
   'stream/stream-core.ts → peer/waiting.ts',
   'stream/stream.ts → peer/peer.ts',

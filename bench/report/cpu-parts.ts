@@ -19,7 +19,7 @@ const RULES: readonly Rule[] = [
   ['`JSON.stringify` of payloads', (time) => time.name === 'encodePayload' && inFile(/\/src\/codec\/json\.ts$/)(time)],
   ['`ws`: reading frames', inFile(/\/node_modules\/ws\//)],
   ['rxjs', inFile(/\/node_modules\/rxjs\//)],
-  ...['codec', 'wire', 'operators', 'session', 'peer', 'transport'].map((folder): Rule => [
+  ...['codec', 'wire', 'operators', 'connection', 'stream', 'peer', 'transport'].map((folder): Rule => [
     `\`src/${folder}\``,
     inFile(new RegExp(`/src/${folder}/`)),
   ]),

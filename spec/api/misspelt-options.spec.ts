@@ -4,7 +4,7 @@ import { describe, expect, it } from '@jest/globals';
 import ts from 'typescript';
 
 /** Options that take any name: of errors, as of JavaScript's own, and of a client that the program passes. */
-const TAKES_ANY_NAME = /^new (\w+Error|CodecMismatch|CursorLost)$|^RedisClient\.sendCommand$/;
+const TAKES_ANY_NAME = /^new (\w+Error|CodecMismatch|CursorLost)$|^Redis(Client|Sentinel)\.sendCommand$/;
 
 const contentsOf = (folder: string, files: RegExp): [door: string, text: string][] =>
   readdirSync(join(__dirname, folder))
@@ -48,7 +48,7 @@ function isOptions({ name, type }: ts.ParameterDeclaration): boolean {
 
 /** The functions without a row that misspells an option. Doors may have functions of one name. */
 function missing(declared: readonly [door: string, text: string][]): string[] {
-  const found = declared.flatMap(([door, text]) => withOptions(text).map((name) => ({ door: door.replace(/^index$/, ''), name })));
+  const found = declared.flatMap(([door, text]) => withOptions(text).map((name) => ({ door: door.replace(/^(index|shared)$/, ''), name })));
   return found
     .map(({ door, name }) => {
       const isUnique = found.filter((other) => other.name === name).length === 1;

@@ -62,7 +62,7 @@ describe('a CPU profile', () => {
       { title: '`ws`: reading frames', us: 64 },
       { title: 'rxjs', us: 128 },
       { title: '`src/codec`', us: 32 },
-      { title: '`src/session`', us: 256 },
+      { title: '`src/connection`', us: 256 },
       { title: 'the rest of `src`', us: 512 },
       { title: 'the benchmark itself', us: 1_024 },
       { title: 'Node: buffers, streams, sockets, promises', us: 6_144 },

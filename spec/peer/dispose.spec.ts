@@ -88,8 +88,7 @@ describe('Peer without Symbol.asyncDispose', () => {
     platform({ Symbol: withoutAsyncDispose() });
     jest.resetModules();
     const { Peer } = await import('../../src/index.js');
-    const base: unknown = Object.getPrototypeOf(Peer.prototype);
-    const symbols = Object.getOwnPropertySymbols(base).map(String);
+    const symbols = Object.getOwnPropertySymbols(Peer.prototype).map(String);
     expect(symbols).toContain('Symbol(Symbol.asyncDispose)');
     expect('undefined' in Peer.prototype).toBe(false);
   });

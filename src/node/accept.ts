@@ -20,6 +20,7 @@ import type { Given, Options } from '../util/check.js';
 import { subprotocol } from '../wire/codec.js';
 import { CloseCode, ResetCode } from '../wire/codes.js';
 import { ConnectionFault } from '../wire/errors.js';
+import { soon } from '../rx/soon.js';
 import { boundNodeLogs } from './log-bounds.js';
 import { checkOrigins, clientAddress, readTrustProxy, trustsNone } from './origin.js';
 import type { Origins, TrustProxy, TrustsHop } from './origin.js';
@@ -289,7 +290,7 @@ function take(seat: Seat, core: PeerCore, peer: Peer): void {
  * because another connection asks for room amid its own work.
  */
 function endGreedy(core: PeerCore, reason: string): Subscription {
-  queueMicrotask(() => {
+  soon(() => {
     for (const session of core.sessions) session.fail(new ConnectionFault(reason, ResetCode.ENHANCE_YOUR_CALM, CloseCode.POLICY));
   });
   return timer(CLOSING_MS).subscribe(() => {

@@ -53,7 +53,7 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
 
   /** @internal */
   static around(streamCore: StreamCore): Stream {
-    return new Stream(streamCore);
+    return new this(streamCore);
   }
 
   /** @internal */

@@ -23,7 +23,7 @@ class Unprintable extends Error {
 const THROWN: readonly (readonly [what: string, thrown: unknown, reason: string, payload: unknown])[] = [
   ['an Error', new RangeError('too big'), 'too big', { name: 'RangeError', message: 'too big' }],
   ['an Error without a message', new Error(''), 'Error', { name: 'Error', message: 'Error' }],
-  ['undefined', undefined, 'undefined', { name: 'Error', message: 'undefined' }],
+  ['undefined', undefined, 'unknown error', { name: 'Error', message: 'unknown error' }],
   ['null', null, 'null', { name: 'Error', message: 'null' }],
   ['a text', 'nope', 'nope', { name: 'Error', message: 'nope' }],
   ['an empty text', '', 'unknown error', { name: 'Error', message: 'unknown error' }],

@@ -47,7 +47,7 @@ class Trouble {
 
 /** Errors that user code may throw, made anew for each test, each with the text that the remote gets. */
 export const THROWN: readonly (readonly [what: string, make: () => unknown, text: string])[] = [
-  ['undefined', () => undefined, 'undefined'],
+  ['undefined', () => undefined, 'unknown error'],
   ['null', () => null, 'null'],
   ['a text', () => 'nope', 'nope'],
   ['an empty text', () => '', 'unknown error'],
