@@ -16,7 +16,9 @@ it('A flood of unknown names has near names searched 100 times a second, and eac
   const { dialer, calls } = createPair(api, answers);
   const listed: number[] = [];
   range(0, 1_000).subscribe((n) => {
-    dialer.request([`sqaure${n % 10}`]).catch(({ payload }: { payload: { data: readonly string[] } }) => listed.push(payload.data.length));
+    dialer.request([`sqaure${n % 10}`]).catch((error: unknown) => {
+      listed.push((error as { payload: { data: readonly string[] } }).payload.data.length);
+    });
   });
   expect(await calls.square.promise({ n: 2 })).toBe(4);
   await dialer.ping();
