@@ -217,7 +217,7 @@ export function handleUpgrade(request: IncomingMessage, socket: Duplex, head: Bu
   upgrade(request, socket, head, policy, {
     accepted: (transport, context, seat) => {
       if (context !== undefined) core.context = context;
-      take(seat, core, peer);
+      take(seat, core, peer, transport);
       source.give(transport);
       announcePeer(peer, transport, resolved, request);
     },
@@ -261,12 +261,12 @@ export function peerOver(transport: Transport, options: AcceptorOptions, seat: S
   const core = acceptorCore(options);
   if (context !== undefined) core.context = context;
   const peer = new Peer(core, new GivenSocket(core, transport), core.options.onStream);
-  take(seat, core, peer);
+  take(seat, core, peer, transport);
   return peer;
 }
 
-/** A peer has a seat until it has closed. */
-function take(seat: Seat, core: PeerCore, peer: Peer): void {
+/** A peer has a seat until it has closed and its TCP connection has ended. */
+function take(seat: Seat, core: PeerCore, peer: Peer, transport: Transport): void {
   const ending = new Subscription();
   core.share = seat.join({
     get label() {
@@ -281,7 +281,11 @@ function take(seat: Seat, core: PeerCore, peer: Peer): void {
   });
   void peer.closed.then(() => {
     ending.unsubscribe();
-    seat.leave();
+    const leave = (): void => {
+      seat.leave();
+    };
+    if (transport.whenReleased === undefined) leave();
+    else transport.whenReleased(leave);
   });
 }
 

@@ -461,9 +461,9 @@ function checkSendable(host: SendHost, frame: Frame, encodedPayload: Message | n
   const { codec, options } = host;
   const { maxFrameBytes } = options;
   if (isSmall(frame, encodedPayload, maxFrameBytes, codec)) return true;
-  // Measure with the stream's future id, or with the longest id if no session knows it.
+  // Measure with the stream's future id, or with the longest id if no session knows it. Errors do not name it.
   const numbered = { ...frame, stream: id ?? host.nextStreamId ?? Number.MAX_SAFE_INTEGER };
-  if (!fits(numbered, encodedPayload, maxFrameBytes, codec)) checkFragmentable(numbered, encodedPayload, maxFrameBytes, codec);
+  if (!fits(numbered, encodedPayload, maxFrameBytes, codec)) checkFragmentable(numbered, encodedPayload, maxFrameBytes, codec, id);
   return false;
 }
 

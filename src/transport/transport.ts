@@ -82,6 +82,11 @@ export interface Transport {
   close(code: number, reason: string): void;
   /** Ends the socket at once and releases its resources. The close is reported as 1006, unless the socket ends in another way first. */
   terminate(reason?: string): void;
+  /**
+   * Runs `task` once the ended socket has released its TCP connection, or at once if it has already. Default: a socket that has ended has
+   * released everything.
+   */
+  whenReleased?(task: () => void): void;
 }
 
 /**

@@ -11,7 +11,8 @@ export type Message = string | ArrayBuffer;
  *
  * Decoders throw `ProtocolError` for input they cannot parse, encoders throw `TypeError` for a value they cannot represent.
  *
- * A codec returns bytes as an `ArrayBuffer`, not as a view. A frame takes at most eight times as many bytes as its JSON.
+ * A codec returns bytes as an `ArrayBuffer`, one of its own for each message. The library copies a view, and refuses a codec that returns
+ * a pooled `ArrayBuffer` again. A frame takes at most eight times as many bytes as its JSON.
  */
 export interface Codec {
   /** Wire name: the subprotocol is `mux.v1.<name>`. */
@@ -99,7 +100,10 @@ export function isNearer(codec: Codec, member: keyof Codec, encoder: keyof Codec
   return true;
 }
 
-/** @throws TypeError for a value that is no codec, such as the name of a codec */
+/**
+ * @throws TypeError for a value that is no codec, such as the name of a codec. Also for a codec that returns one buffer for two messages:
+ *   the second message would overwrite the first, which may not have left yet.
+ */
 export function checkedCodec(codec: Codec): Codec {
   const given: unknown = codec;
   const expected = 'a codec, such as new JsonCodec()';
@@ -113,17 +117,34 @@ export function checkedCodec(codec: Codec): Codec {
   if (!isCodec) throw optionError('codec', expected, given);
   const lacks = typeof codec.name !== 'string' ? 'a name' : typeof codec.binary !== 'boolean' ? 'binary' : null;
   if (lacks !== null) throw new TypeError(`codec: expected ${expected}, got one without ${lacks}`);
+  if (codec.binary && reuses(codec))
+    throw new TypeError(
+      `codec '${codec.name}': expected each message in an ArrayBuffer of its own, got the same buffer for two messages; ` +
+        'return a copy of the bytes, such as bytes.slice().buffer',
+    );
   return codec;
+}
+
+/** Whether a codec returns the same buffer for two payloads. `false` for a codec that fails: its error belongs to the call that sends. */
+function reuses(codec: Codec): boolean {
+  try {
+    const first: unknown = codec.encodePayload(0);
+    return isArrayBuffer(first) && first === (codec.encodePayload(1) as unknown);
+  } catch {
+    return false;
+  }
 }
 
 /**
  * Checks a codec's output: a user's codec may return anything, such as a promise. Unchecked, it would be sent as text or count as no
- * payload.
+ * payload. Copies a view, because its buffer may be a pool: the next message would overwrite the bytes.
  *
  * @throws TypeError for an output that is neither text nor bytes
  */
 export function checkedMessage(codec: Codec, message: Message): Message {
-  if (typeof message === 'string' || isArrayBuffer(message) || ArrayBuffer.isView(message)) return message;
+  if (typeof message === 'string' || isArrayBuffer(message)) return message;
+  const view: unknown = message;
+  if (ArrayBuffer.isView(view)) return new Uint8Array(view.buffer, view.byteOffset, view.byteLength).slice().buffer;
   throw optionError(`codec '${codec.name}'`, 'text or bytes to be encoded', message);
 }
 

@@ -16,6 +16,8 @@ export interface SliceSource {
   readonly cost: FragmentCost | null;
   /** `null` for a payload whose slices no other frame has. */
   readonly cache: SliceCache | null;
+  /** The id that errors name; `null` for a frame that is measured before its stream has an id. */
+  readonly about: number | null;
 }
 
 /** The place of a slice among its siblings. The only slice of a payload is both first and last. */
@@ -195,9 +197,17 @@ export class Slicer {
    * @param encodedPayload the frame's payload as `codec.encodePayload` returned it. The frame's own payload is not read again.
    * @param cap the most bytes of one encoded fragment frame
    * @param cache keeps the slices for other frames with the same payload; default none
+   * @param about the id that errors name; default the frame's id
    */
-  constructor(frame: Frame, encodedPayload: Message, cap: number, codec: Codec, cache: SliceCache | null = null) {
-    const source = { frame, encodedPayload, cap, codec, cost: fragmentCostOf(encodedPayload, codec), cache };
+  constructor(
+    frame: Frame,
+    encodedPayload: Message,
+    cap: number,
+    codec: Codec,
+    cache: SliceCache | null = null,
+    about: number | null = frame.stream ?? null,
+  ) {
+    const source = { frame, encodedPayload, cap, codec, cost: fragmentCostOf(encodedPayload, codec), cache, about };
     this.#source = source;
     this.#forms = {
       only: new SliceForm(source, { first: true, last: true }),
@@ -259,8 +269,8 @@ export class Slicer {
   }
 
   #tooBig(what: string, bytes: string): ProtocolError {
-    const { frame, cap } = this.#source;
-    return violation(frame.stream, `expected ${what} of the ${frameName(frame.type)} to take at most ${cap} bytes, got ${bytes}`);
+    const { frame, cap, about } = this.#source;
+    return violation(about, `expected ${what} of the ${frameName(frame.type)} to take at most ${cap} bytes, got ${bytes}`);
   }
 }
 
@@ -336,10 +346,17 @@ export function fits(frame: Frame, encodedPayload: Message | null, cap: number, 
  * left. Encodes three envelopes, and plans all cuts only if these are nearly as big as `cap`.
  *
  * @param encodedPayload the frame's payload as `codec.encodePayload` returned it, `null` when it has none
+ * @param about the id that errors name; `null` if the frame's id is a guess. Default the frame's id
  * @throws ProtocolError when {@link splitFrame} would
  */
-export function checkFragmentable(frame: Frame, encodedPayload: Message | null, cap: number, codec: Codec): void {
-  const slicer = newSlicer(frame, encodedPayload, cap, codec);
+export function checkFragmentable(
+  frame: Frame,
+  encodedPayload: Message | null,
+  cap: number,
+  codec: Codec,
+  about = frame.stream ?? null,
+): void {
+  const slicer = newSlicer(frame, encodedPayload, cap, codec, about);
   if (slicer.hasRoom) return;
   while (!slicer.done) slicer.next();
 }
@@ -351,10 +368,10 @@ export function checkCap(cap: number): void {
   }
 }
 
-function newSlicer(frame: Frame, encodedPayload: Message | null, cap: number, codec: Codec): Slicer {
-  if (encodedPayload !== null) return new Slicer(frame, encodedPayload, cap, codec);
+function newSlicer(frame: Frame, encodedPayload: Message | null, cap: number, codec: Codec, about = frame.stream ?? null): Slicer {
+  if (encodedPayload !== null) return new Slicer(frame, encodedPayload, cap, codec, null, about);
   const bytes = encodedLength(codec.encode(frame));
-  throw violation(frame.stream, `expected the ${frameName(frame.type)} to take at most ${cap} bytes, got ${bytes} and no payload to cut`);
+  throw violation(about, `expected the ${frameName(frame.type)} to take at most ${cap} bytes, got ${bytes} and no payload to cut`);
 }
 
 // A fragment is never cut again.

@@ -46,6 +46,7 @@ export class WsTransport extends W3cTransport<WebSocket> {
   #answeredProtocol: string | null = null;
   #waiting: { readonly bytes: number; readonly task: () => void } | null = null;
   #tooBig = false;
+  /** Closed, unless the socket has failed and its TCP connection is still open. */
   #failing = Subscription.EMPTY;
 
   /**
@@ -139,18 +140,25 @@ export class WsTransport extends W3cTransport<WebSocket> {
     super.failed(event);
   }
 
-  // The connection has its place among others until its TCP connection ends, so the transport lasts as long.
+  whenReleased(task: () => void): void {
+    this.#failing.add(task);
+  }
+
+  // The session ends at once. The TCP connection stays open, so that the remote can read the close frame.
   protected override lost(): void {
-    if (this.socket.readyState !== WebSocket.CLOSING) super.lost();
-    else if (this.#failing === Subscription.EMPTY)
-      this.#failing = asyncScheduler.schedule(() => {
-        this.socket.terminate();
-      }, FAILED_MS);
+    super.lost();
+    if (this.socket.readyState !== WebSocket.CLOSING || this.#failing !== Subscription.EMPTY) return;
+    const failing = asyncScheduler.schedule(() => {
+      this.socket.terminate();
+    }, FAILED_MS);
+    this.#failing = failing;
+    this.socket.once('close', () => {
+      failing.unsubscribe();
+    });
   }
 
   // `ws` reports 1006 if the remote could not answer the 1009.
   protected override end(close: SocketClose): void {
-    this.#failing.unsubscribe();
     super.end(this.#tooBig && close.code === CloseCode.ABNORMAL ? { ...close, code: CloseCode.TOO_BIG } : close);
   }
 
