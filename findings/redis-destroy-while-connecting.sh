@@ -1,11 +1,11 @@
-#!/bin/sh
+#!/usr/bin/env bash
 # redis 6.3.1 (@redis/client): `destroy()` of a client that is still connecting leaves its connection open for good.
-# Expected: after `destroy()`, "destroy the client; rejects all commands immediately", the server has no connection of the client.
+# Expected: `destroy()` ("destroy the client; rejects all commands immediately") leaves the server no connection of the client.
 # Seen: the socket of the dial is no member of the client yet, so nothing closes it. It connects afterwards and stays.
 # A second `destroy()` after `connect()` has settled closes it, in 6.3.1. In 5.0.0 the second one throws.
-set -eu
+set -euo pipefail
 folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
+trap 'kill $(jobs -p) 2>/dev/null || true; rm -rf "$folder"' EXIT
 cd "$folder"
 npm init -y >/dev/null
 npm install --silent --no-audit --no-fund redis@6.3.1 >/dev/null
@@ -13,6 +13,8 @@ cat >program.mjs <<'PROGRAM'
 import { createServer } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createClient } from 'redis';
+
+setTimeout(() => process.exit(1), 20_000).unref();
 
 // A server that answers OK to every line that begins a command.
 const open = new Set();
@@ -33,4 +35,5 @@ const isSeen = open.size === 1 && !client.isOpen;
 if (!isSeen) console.log('the behaviour has changed');
 process.exit(isSeen ? 0 : 1);
 PROGRAM
-node program.mjs
+node program.mjs &
+wait $!

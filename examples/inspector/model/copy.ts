@@ -5,11 +5,14 @@ import type { Marble } from './marble.js';
 /** A longer gap is written as its time, as `printMarbles` does. */
 const LONGEST_DASHES = 10;
 
-/** The command that opens the same stream again. Where the payload is not known, it says `PAYLOAD`. */
+/** Characters that a terminal, an editor or a reader of pasted text may obey: controls, line separators and invisible format characters. */
+const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+
+/** The command that opens the same stream again, for bash or zsh. Where the payload is not known, it says `PAYLOAD`. */
 export function asCommand(lane: Lane, url: string): string {
   const { f } = lane.marbles.find(({ kind }) => kind === 'open')?.line ?? { f: null };
   const headers = Object.entries(f?.['headers'] ?? {}).map(([name, value]) => `-H ${quoted(`${name}: ${String(value)}`)}`);
-  return ['npx rxmux', subcommand(lane), ...headers, url, ...payloadOf(f)].join(' ');
+  return ['npx rxmux', subcommand(lane), ...headers, argument(url), ...payloadOf(f)].join(' ');
 }
 
 function subcommand(lane: Lane): string {
@@ -25,9 +28,24 @@ function payloadOf(frame: Marble['line']['f']): readonly string[] {
   return [content instanceof Omitted || frame?.['fragment'] !== undefined ? "'PAYLOAD'" : quoted(JSON.stringify(content))];
 }
 
-/** Quotes a text for a shell. */
+/** Quotes a text for a shell where the shell would change it. */
+function argument(text: string): string {
+  return /^[\w./:@%-]+$/.test(text) ? text : quoted(text);
+}
+
+/** Quotes a text for a shell. Escapes unprintable characters, because a terminal may run what follows one in pasted text. */
 function quoted(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
+  if (text.search(UNPRINTABLE) < 0) return `'${text.replaceAll("'", `'\\''`)}'`;
+  // No argument can hold a NUL, and bash would end the text there.
+  const escaped = text.replaceAll('\0', '\ufffd').replaceAll('\\', '\\\\').replace(/['!]/g, escapeOf);
+  return `$'${escaped.replace(UNPRINTABLE, escapeOf)}'`;
+}
+
+/** The escape of a character between `$'` and `'`. */
+function escapeOf(character: string): string {
+  const code = character.codePointAt(0) ?? 0;
+  if (code < 0x80) return `\\x${code.toString(16).padStart(2, '0')}`;
+  return code > 0xffff ? `\\U${code.toString(16).padStart(8, '0')}` : `\\u${code.toString(16).padStart(4, '0')}`;
 }
 
 /** A test that plays the frames of the stream's opener, and expects the frames of the other side. A character is a ms. */
@@ -36,7 +54,7 @@ export function asTest(lane: Lane): string {
   const opensAsDialer = first?.ofDialer ?? true;
   const cells = cellsOf(lane.marbles, first?.t ?? 0);
   return [
-    `it('${lane.title.replaceAll(/['\\\n]/g, ' ')} as it was recorded', () => {`,
+    `it('${lane.title.replaceAll(/['\\]/g, ' ').replaceAll(UNPRINTABLE, ' ')} as it was recorded', () => {`,
     '  const scheduler = new TestScheduler((actual, expected) => expect(actual).toEqual(expected));',
     '  scheduler.run((helpers) => {',
     `    const remote = '   ${draw(cells, opensAsDialer)}';`,
