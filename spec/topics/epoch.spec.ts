@@ -17,7 +17,7 @@ describe('epochs', () => {
   it('No cursor and no report depends on `Math.random`', async () => {
     const random = jest.spyOn(Math, 'random');
     const bus = memoryBus();
-    const ask = firstValueFrom(bus.on('presence'));
+    const ask = firstValueFrom(bus.on('presence:presence'));
     const observing = presence(bus).members$('lobby').subscribe();
     await memoryLog().publish('a');
     await firstValueFrom(from(room(bus, 'typing').head()));

@@ -2,9 +2,9 @@ import { log } from '../logger.js';
 import { guard } from '../rx/subscribers.js';
 import { HookList } from '../rx/values.js';
 import { freezeDeep } from '../stream/metadata.js';
-import { markHandled, refuseThenable } from '../stream/promises.js';
+import { refuseThenable } from '../stream/promises.js';
 import type { Stream } from '../stream/stream.js';
-import { checkFunction, isThenable } from '../util/check.js';
+import { checkFunction, isPromise, isThenable } from '../util/check.js';
 import type { CloseReason } from '../wire/codes.js';
 import type { Frame, FrameDirection, Metadata } from '../wire/frame.js';
 
@@ -157,8 +157,10 @@ export function onIncomingHeaders(hooks: Hooks, interceptor: IncomingHeadersInte
   checkFunction('interceptIncomingHeaders', interceptor);
   return hooks.incomingHeaders.add((headers, stream) => {
     guard('an incoming-headers interceptor', () => {
-      const result: unknown = markHandled(interceptor(freezeDeep(headers), stream));
+      const result: unknown = interceptor(freezeDeep(headers), stream);
       if (isThenable(result)) log('warn', 'an incoming-headers interceptor returned a promise, which is not awaited');
+      // `guard` would start a query that begins at its `then`.
+      return isPromise(result) ? result : undefined;
     });
   });
 }
