@@ -68,8 +68,8 @@ describe('Redis without a place for one more client', () => {
     await bus.send('a', 'unheard');
     await until('two warnings', () => logs.warnings.length === 2);
     expect([...logs.warnings].sort()).toEqual([
-      'rxmux: the bus hears nothing for now: Redis does not answer: ERR max number of clients reached',
-      "rxmux: topic 'texts': Redis does not answer: ERR max number of clients reached",
+      'rxmux: the bus hears nothing for now: Redis takes no more connections: ERR max number of clients reached',
+      "rxmux: topic 'texts': Redis takes no more connections: ERR max number of clients reached",
     ]);
     await operator.configSet('maxclients', '100');
     await texts.publish('hello');

@@ -79,10 +79,11 @@ describe('a client of sentinels', () => {
       [undefined, 'before', 'after'],
       ['before', 'after'],
     ]);
-    // The sentinel listens there, too.
-    const listeners = () => sendTo(replica.port, 'CLIENT', 'LIST', 'TYPE', 'pubsub').then((list) => String(list).split('\n').length);
-    const before = await listeners();
+    // The sentinel listens there, too. The bus may have heard the value from the old master, which is a replica now.
+    const listeners = () =>
+      sendTo(replica.port, 'CLIENT', 'LIST', 'TYPE', 'pubsub').then((list) => String(list).match(/ name=(?!sentinel-)/g)?.length ?? 0);
+    while ((await listeners()) !== 1);
     for (const subscription of following) subscription.unsubscribe();
-    while ((await listeners()) !== before - 1);
+    while ((await listeners()) > 0);
   });
 });

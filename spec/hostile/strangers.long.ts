@@ -140,14 +140,18 @@ it(`A server with a heap of ${HEAP_MIB} MiB keeps its totals under 10 000 connec
     while (attacking) if ((await peer.request('ping', { timeoutMs: 0 })) === 'pong') answers++;
   });
   sockets.forEach(misbehave);
-  const written = sockets.slice(SLOW_READERS).flatMap((socket) => (socket.writableLength === 0 ? [] : [once(socket, 'drain')]));
+  // The server ends greedy connections, which never drain.
+  const written = sockets
+    .slice(SLOW_READERS)
+    .flatMap((socket) => (socket.writableLength === 0 ? [] : [Promise.race([once(socket, 'drain'), once(socket, 'close')])]));
   await Promise.race([Promise.all(written), once(child, 'exit')]);
   const before = answers;
   while (answers < before + 10 * HONEST && child.exitCode === null) await reportOf(child);
   attacking = false;
   await Promise.all(asking);
   const { stats, most, memory } = await reportOf(child);
-  expect(stats.connections.open).toBe(HONEST + HOSTILE);
+  // Greedy connections may have ended, but no honest one has.
+  expect(honest.filter(({ status }) => status.state === 'open' && status.reconnects === 0)).toHaveLength(HONEST);
   expect(most.held).toBeGreaterThan(TOTAL_LIMITS.maxTotalHeldBytes / 2);
   expect(most.held).toBeLessThanOrEqual(TOTAL_LIMITS.maxTotalHeldBytes);
   expect(most.unsent).toBeGreaterThan(0);

@@ -202,6 +202,17 @@ describe('shares', () => {
     expect(ledger.usage()).toEqual({ maxTotalHeldBytes: { used: 250_000, max: 1_000_000 } });
   });
 
+  it('Unsent bytes of a connection that ends count towards the limit until it leaves', () => {
+    const ledger = ledgerOf({ maxTotalUnsentBytes: 1_000_000 });
+    const [greedy, other] = [new Connection(ledger, '192.0.2.1'), new Connection(ledger, '192.0.2.2')];
+    greedy.queue(750_000);
+    expect([other.share.overflowsWith(200_000), greedy.reason === null]).toEqual([false, false]);
+    other.queue(200_000);
+    expect([other.share.overflowsWith(50_001), other.share.overflowsWith(50_000)]).toEqual([true, false]);
+    greedy.leave();
+    expect(other.share.overflowsWith(50_001)).toBe(false);
+  });
+
   it('A connection ends once, and the next to end is its neighbour at the same address', () => {
     const ledger = ledgerOf({ maxTotalHeldBytes: 1_000_000 });
     const three = Array.from({ length: 3 }, () => new Connection(ledger, '192.0.2.1'));

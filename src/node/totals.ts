@@ -238,9 +238,9 @@ export class Quantity {
     return this.used >= this.max * FULL;
   }
 
-  /** Whether only connections with less than their share get more. */
+  /** Whether so much is taken that a sender has to ask for more. Connections that end have not sent their bytes yet. */
   get isUsed(): boolean {
-    return this.used >= this.max * (1 - DIVIDED);
+    return this.total >= this.max * (1 - DIVIDED);
   }
 
   /** Whether `member` may have `more`. */
