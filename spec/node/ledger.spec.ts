@@ -213,6 +213,15 @@ describe('shares', () => {
     expect(other.share.overflowsWith(50_001)).toBe(false);
   });
 
+  it('A connection within its share gets more while others fill the room of a connection that ends', () => {
+    const ledger = ledgerOf({ maxTotalHeldBytes: 1_000_000 });
+    const [greedy, eager, modest] = ['192.0.2.1', '192.0.2.2', '192.0.2.3'].map((address) => new Connection(ledger, address));
+    expect([greedy?.share.hold(750_000), modest?.share.hold(1_000), greedy?.share.hold(1)]).toEqual([true, true, false]);
+    expect(eager?.share.hold(100_000)).toBe(true);
+    while (eager?.share.hold(1_000) === true);
+    expect([greedy?.reason === null, modest?.share.hold(1_000)]).toEqual([false, true]);
+  });
+
   it('A connection ends once, and the next to end is its neighbour at the same address', () => {
     const ledger = ledgerOf({ maxTotalHeldBytes: 1_000_000 });
     const three = Array.from({ length: 3 }, () => new Connection(ledger, '192.0.2.1'));

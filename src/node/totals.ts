@@ -188,6 +188,8 @@ const WAITING = 1 / 2;
 const REFUSING = 5 / 8;
 /** From this part on, a new connection may find nothing left. */
 const FULL = 7 / 8;
+/** Beyond this part, with the bytes of connections that end, only connections within their share get more: others would leave them nothing. */
+const LAST = 15 / 16;
 /** A connection ends for another one if it has so many times as much. */
 const FAR_MORE = 2;
 /** No share of bytes is smaller, so that every connection has room for a small call. */
@@ -245,13 +247,14 @@ export class Quantity {
 
   /** Whether `member` may have `more`. */
   admits(member: Member, more: number): boolean {
-    return this.total + more <= this.max && this.allows(member, more);
+    const most = this.max * (this.#isWithinShare(member, more) ? 1 : LAST);
+    return this.total + more <= most && this.allows(member, more);
   }
 
   /** Whether `member` may have `more` once the connections that end have released their bytes. */
   allows(member: Member, more: number): boolean {
     const after = this.used + more;
-    return after <= this.max * (1 - DIVIDED) || (after <= this.max && member.used[this.kind] + more <= this.#share(member));
+    return after <= this.max * (1 - DIVIDED) || (after <= this.max && this.#isWithinShare(member, more));
   }
 
   /** Whether `member` has to wait before it gets more. */
@@ -277,8 +280,12 @@ export class Quantity {
     const others = isOfOneHost ? own : (member?.host.used[kind] ?? 0);
     if (most < FAR_MORE * (others + Math.max(more, this.#least))) return false;
     if (member === null) return most >= max * DIVIDED;
-    if (own + more <= this.#share(member)) return true;
+    if (this.#isWithinShare(member, more)) return true;
     return isOfOneHost ? most * crowd.members.size >= FAR_MORE * max : most >= Math.min(max / 2, (FAR_MORE * max) / crowd.hosts.size);
+  }
+
+  #isWithinShare(member: Member, more: number): boolean {
+    return member.used[this.kind] + more <= this.#share(member);
   }
 
   #share({ host }: Member): number {
