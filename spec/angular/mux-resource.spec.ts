@@ -196,7 +196,7 @@ describe('muxResource', () => {
   });
 
   it.each([
-    ['an object', { code: 7 }, '[object Object]'],
+    ['an object', { code: 7 }, 'unknown error'],
     ['an object that has no text', Object.create(null), 'unknown error'],
   ] as const)('A resource makes an Error of %s', async (_what, thrown: unknown, message) => {
     const { resource, opened } = sourced();

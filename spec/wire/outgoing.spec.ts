@@ -78,10 +78,16 @@ describe('encodeFrame', () => {
 
   it.each<readonly [what: string, message: unknown]>([
     ['bytes', new ArrayBuffer(3)],
-    ['a view of bytes', Uint8Array.of(1, 2)],
     ['text', ''],
   ])('`encodeFrame` accepts %s', (_what, message) => {
     expect(encodeFrame(frame, Object.assign(new JsonCodec(), { encode: () => message }))).toBe(message);
+  });
+
+  it('`encodeFrame` copies a view of bytes, whose buffer may be a pool', () => {
+    const pool = Uint8Array.of(1, 2, 3);
+    const message = encodeFrame(frame, Object.assign(new JsonCodec(), { encode: () => pool.subarray(1) }));
+    pool.fill(0);
+    expect(message).toEqual(Uint8Array.of(2, 3).buffer);
   });
 
   it('`encodeFrame` calls the encodeWith that a subclass overrides', () => {

@@ -117,13 +117,17 @@ export function checkedCodec(codec: Codec): Codec {
   if (!isCodec) throw optionError('codec', expected, given);
   const lacks = typeof codec.name !== 'string' ? 'a name' : typeof codec.binary !== 'boolean' ? 'binary' : null;
   if (lacks !== null) throw new TypeError(`codec: expected ${expected}, got one without ${lacks}`);
-  if (codec.binary && reuses(codec))
+  if (codec.binary && !vetted.has(codec) && reuses(codec))
     throw new TypeError(
       `codec '${codec.name}': expected each message in an ArrayBuffer of its own, got the same buffer for two messages; ` +
         'return a copy of the bytes, such as bytes.slice().buffer',
     );
+  vetted.add(codec);
   return codec;
 }
+
+/** A codec is tried once, and not for each connection. */
+const vetted = new WeakSet<Codec>();
 
 /** Whether a codec returns the same buffer for two payloads. `false` for a codec that fails: its error belongs to the call that sends. */
 function reuses(codec: Codec): boolean {

@@ -7,6 +7,7 @@ import { settled } from '../../support/peer/outcome.js';
 import { virtualPeerTime } from '../../support/peer/time.js';
 import { createPair } from '../../support/peer/tracked.js';
 import type { Codec } from '../../../src/wire/codec.js';
+import { checkedCodec } from '../../../src/wire/codec.js';
 
 const time = virtualPeerTime();
 
@@ -15,6 +16,8 @@ function counting(name: 'json' | 'msgpack'): { readonly codec: Codec; readonly e
   const codec = shippedCodec(name);
   const encoded: unknown[] = [];
   const encodePayload = codec.encodePayload.bind(codec);
+  // A peer tries a codec of bytes with two numbers.
+  checkedCodec(codec);
   codec.encodePayload = (payload) => {
     encoded.push(payload);
     return encodePayload(payload);
