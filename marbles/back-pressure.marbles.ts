@@ -5,6 +5,7 @@ import { respond } from '../src/index.js';
 import type { Stream } from '../src/index.js';
 import { createPair } from '../src/testing.js';
 import type { Link, Side } from '../src/testing.js';
+import { known, knowingPair } from './support/known-line.js';
 import { marbles } from './support/virtual.js';
 
 /** One value of the rows. The socket accepts one and a half of them; the queue of a stream is smaller than one. */
@@ -81,16 +82,17 @@ describe('an answer from an iterable', () => {
   ])(
     'An answer from an iterable $does',
     marbles<[Row]>(({ cold, expectObservable, expectSubscriptions }, { calls, subs, caller, pulled, expected, unsub }) => {
-      const { dialer, acceptor, link } = createPair();
-      const calls$ = cold(calls);
+      const { dialer, acceptor, link } = knowingPair();
+      const calls$ = cold(known(calls));
       const silence$ = cold('-');
       const pulled$ = new Subject<string>();
       acceptor.streams$.pipe(respond((what) => (what === 'pages' ? pages('abcde', pulled$) : silence$))).subscribe();
-      cold(caller).subscribe(reads(link, 'dialer'));
-      expectObservable(pulled$).toBe(pulled);
-      expectObservable(calls$.pipe(mergeMap(() => dialer.open$('pages').pipe(map(small)))), unsub).toBe(expected);
-      expectObservable(calls$.pipe(mergeMap(() => dialer.open$('silence'))), unsub).toBe('');
-      expectSubscriptions(silence$.subscriptions).toBe(subs);
+      cold(known(caller)).subscribe(reads(link, 'dialer'));
+      const leave = unsub === undefined ? undefined : known(unsub);
+      expectObservable(pulled$).toBe(known(pulled));
+      expectObservable(calls$.pipe(mergeMap(() => dialer.open$('pages').pipe(map(small)))), leave).toBe(known(expected));
+      expectObservable(calls$.pipe(mergeMap(() => dialer.open$('silence'))), leave).toBe('');
+      expectSubscriptions(silence$.subscriptions).toBe(known(subs));
     }),
   );
 });
@@ -126,12 +128,12 @@ describe('a caller that stops reading', () => {
   it(
     'A caller that stops reading loses the connection when its socket accepts no byte for a minute',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
-      const calls$ = cold('  -(ps|)              ');
-      const caller$ = cold(' s                   ');
-      const silence$ = cold('-                   ');
-      const silenceSubs = '  -^ 59999ms !        ';
-      const lost = '         - 60s (x|)          ';
-      const { dialer, acceptor, link } = createPair();
+      const calls$ = cold(known('  -(ps|)       '));
+      const caller$ = cold(known(' s            '));
+      const silence$ = cold('      -            ');
+      const silenceSubs = known('  -^ 59999ms ! ');
+      const lost = known('         - 60s (x|)   ');
+      const { dialer, acceptor, link } = knowingPair();
       acceptor.streams$.pipe(respond((what) => (what === 'p' ? pages('abcde', new Subject()) : silence$))).subscribe();
       caller$.subscribe(reads(link, 'dialer'));
       expectObservable(calls$.pipe(mergeMap((what) => dialer.open$(what)))).toBe('');

@@ -4,6 +4,7 @@ import type { Observable } from 'rxjs';
 import { respond, through } from '../src/index.js';
 import type { Limits, Overflow, Peer } from '../src/index.js';
 import { createPair } from '../src/testing.js';
+import { known, knowingPair, whenKnown } from './support/known-line.js';
 import { marbles } from './support/virtual.js';
 
 /** One value of the rows. The socket accepts one and a half of them; the queue of a stream is smaller than one. */
@@ -152,9 +153,9 @@ describe('an input that is faster than its reader', () => {
   ])(
     'An input that is faster than its reader $does',
     marbles<[Row]>(({ cold, expectObservable, expectSubscriptions }, row) => {
-      const { dialer, acceptor, link } = createPair({ dialer: { limits: row.limits } });
+      const { dialer, acceptor, link } = knowingPair({ dialer: { limits: row.limits } });
       const input$ = cold(row.input);
-      cold(row.remote).subscribe((what) => {
+      cold(known(row.remote)).subscribe((what) => {
         if (what === 's') link.stall('acceptor');
         else link.resume('acceptor');
       });
@@ -163,13 +164,10 @@ describe('an input that is faster than its reader', () => {
         mergeMap((stream) => stream.pipe(map(small))),
       );
       acceptor.streams$.subscribe((stream) => void stream.end());
-      expectObservable(received$).toBe(row.received, undefined, row.remoteError);
-      expectObservable(dialer.open$('x', { input: input$.pipe(map(big)), overflow: row.overflow }), row.unsub).toBe(
-        row.expected,
-        undefined,
-        row.error,
-      );
-      expectSubscriptions(input$.subscriptions).toBe(row.inputSubs);
+      const call$ = whenKnown().pipe(mergeMap(() => dialer.open$('x', { input: input$.pipe(map(big)), overflow: row.overflow })));
+      expectObservable(received$).toBe(known(row.received), undefined, row.remoteError);
+      expectObservable(call$, row.unsub === undefined ? undefined : known(row.unsub)).toBe(known(row.expected), undefined, row.error);
+      expectSubscriptions(input$.subscriptions).toBe(known(row.inputSubs));
     }),
   );
 
@@ -196,16 +194,16 @@ describe.each<[string, (acceptor: Peer, values$: Observable<unknown>) => unknown
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const values$ = cold('-a-b-c-d|         ');
       const subs = '        ^-------!         ';
-      const remote$ = cold('s------------r    ');
-      const received = '    -------------(abd|)';
-      const { dialer, acceptor, link } = createPair();
+      const remote$ = cold(known('s------------r    '));
+      const received = '          -------------(abd|)';
+      const { dialer, acceptor, link } = knowingPair();
       answer(acceptor, values$.pipe(map(big)));
       remote$.subscribe((what) => {
         if (what === 's') link.stall('dialer');
         else link.resume('dialer');
       });
-      expectObservable(dialer.open$('x').pipe(map(small))).toBe(received);
-      expectSubscriptions(values$.subscriptions).toBe(subs);
+      expectObservable(whenKnown().pipe(mergeMap(() => dialer.open$('x').pipe(map(small))))).toBe(known(received));
+      expectSubscriptions(values$.subscriptions).toBe(known(subs));
     }),
   );
 });

@@ -13,6 +13,7 @@ import { virtualPeerTime } from '../support/peer/time.js';
 import type { PeerTime } from '../support/peer/time.js';
 import { inTime } from '../support/session/time.js';
 import type { SessionTime } from '../support/session/time.js';
+import { fillSocket } from '../support/peer/streams.js';
 import { CountedCode, PLACES } from '../support/peer/user-code.js';
 import type { UserPlace } from '../support/peer/user-code.js';
 
@@ -141,6 +142,7 @@ const WATCHES: [string, Watched, Judged][] = [
     'a slow consumer',
     (remote) => {
       stopTaking(remote);
+      fillSocket(remote.peer);
       void remote.innocents[0]?.stream.send('x'.repeat(2 * MIB)).catch(() => undefined);
     },
     (remote, time) => {

@@ -7,6 +7,7 @@ import type { HostileCase, Step } from '../support/hostile/case.js';
 import { stopTaking } from '../support/hostile/socket.js';
 import { answersPing } from '../support/hostile/steps.js';
 import { progressOf } from '../support/peer/outcome.js';
+import { fillSocket } from '../support/peer/streams.js';
 
 const { stallBytes, stallMs } = DEFAULT_LIMITS;
 const MIB = 1024 * 1024;
@@ -35,6 +36,11 @@ const sends =
   ({ innocents: [theirs] }) =>
     void theirs?.stream.send('x'.repeat(bytes)).catch(() => undefined);
 
+/** The peer fills its socket. Bulk alone waits for a first answer. */
+const fills: Step = ({ peer }) => {
+  fillSocket(peer);
+};
+
 /** The socket takes this number of its held bytes. */
 const takes =
   (bytes: number): Step =>
@@ -59,7 +65,7 @@ const KEEPALIVE = { keepalive: {} };
 const NEVER_READS: readonly HostileCase[] = [
   {
     name: `The peer terminates a socket that takes no byte for ${stallMs} ms as a slow consumer`,
-    send: [stopTaking, sends(2 * stallBytes), stallMs - 1, standing, 1, terminated('slow consumer'), forget],
+    send: [stopTaking, fills, sends(2 * stallBytes), stallMs - 1, standing, 1, terminated('slow consumer'), forget],
     expect: 'lost',
   },
   {
@@ -89,7 +95,8 @@ const NEVER_READS: readonly HostileCase[] = [
     name: 'The peer terminates a stalled socket only once enough bytes wait again',
     send: [
       stopTaking,
-      sends(1.5 * stallBytes),
+      fills,
+      sends(0.5 * stallBytes),
       100,
       takes(stallBytes),
       10 * stallMs,

@@ -139,7 +139,12 @@ export class Backlog {
   takeUnsent(stream: number): Unsent {
     const queue = this.#queues.get(stream);
     this.drop(stream);
-    return { frames: queue?.takeAll() ?? [], waiters: [...(this.room?.take(stream) ?? []), ...(this.pulls?.take(stream) ?? [])] };
+    return { frames: queue?.takeAll() ?? [], waiters: this.takeWaiters(stream) };
+  }
+
+  /** Takes the tasks that wait on a stream. The caller runs them once the stream's owner knows its end. */
+  takeWaiters(stream: number): readonly (() => void)[] {
+    return [...(this.room?.take(stream) ?? []), ...(this.pulls?.take(stream) ?? [])];
   }
 
   /** The stream's owner knows its end. Runs the tasks that wait on the stream, and those that wait for the room of its queue. */

@@ -286,10 +286,12 @@ export abstract class LiveStream extends StreamState implements Sink<CompleteFra
     this.advance('sendReset');
     this.close();
     const isAhead = overtakes(code);
+    // The reset may leave at once and make room. Senders that wait for room must see the cause first.
+    const waiters = scheduler.backlog.takeWaiters(id);
     if (isAhead) scheduler.backlog.drop(id);
     // If the open was dropped, the remote does not know the stream.
     if (!isAhead || !this.unsent) scheduler.addReset(resetFrame(session, id, code, reason, payload, encodedPayload), isAhead);
-    this.release(cause, error);
+    this.release(cause, error, waiters);
   }
 
   /** Resets the stream because the remote broke a rule on it. */
@@ -344,8 +346,8 @@ export abstract class LiveStream extends StreamState implements Sink<CompleteFra
     reassembly.release(id);
   }
 
-  /** Reports the end to the user of a closed stream, and releases the rest. */
-  release(cause: CloseCause = this.#held?.overrun ?? ENDED, error?: unknown): void {
+  /** Reports the end to the user of a closed stream, and releases the rest. Then runs `waiters`, and the tasks that still wait on the stream. */
+  release(cause: CloseCause = this.#held?.overrun ?? ENDED, error?: unknown, waiters: readonly (() => void)[] = []): void {
     const session = this.#connection();
     session.owner.tally.ended(cause);
     this.cause = cause;
@@ -355,6 +357,7 @@ export abstract class LiveStream extends StreamState implements Sink<CompleteFra
       this.#broken(failure);
     }
     this.#held?.release();
+    runAll(waiters);
     releaseTasks(session, this, Number(this.id));
   }
 }

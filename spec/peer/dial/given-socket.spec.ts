@@ -12,6 +12,7 @@ import { ConnectError } from '../../../src/wire/errors.js';
 import { framesOf } from '../../support/peer/frames.js';
 import { settled } from '../../support/peer/outcome.js';
 import { collectLogs } from '../../support/peer/logs.js';
+import { stays } from '../../support/peer/streams.js';
 import { virtualPeerTime } from '../../support/peer/time.js';
 import { FakeSocket } from '../../support/socket/fake.js';
 
@@ -184,7 +185,9 @@ describe('Peer over a given socket without free stream ids', () => {
     const options = { ...resolveOptions({ keepalive: false }, true), firstId: Number.MAX_SAFE_INTEGER };
     const core = new PeerCore(options);
     const peer = new Peer(core, new GivenSocket(core, ends.dialer));
-    void peer.serve();
+    const remote = new Peer(new MemorySocket(ends.acceptor, null), { isDialer: false, keepalive: false });
+    remote.onStream(stays);
+    for (const side of [remote, peer]) void side.serve();
     await time.advance();
     return peer;
   }

@@ -6,6 +6,7 @@ import { collectLogs } from '../../support/peer/logs.js';
 import { Network } from '../../support/peer/network.js';
 import { settled } from '../../support/peer/outcome.js';
 import { SOON, echoing, holding, reconnecting, watched } from '../../support/peer/dialing.js';
+import { fillSocket } from '../../support/peer/streams.js';
 import { virtualPeerTime } from '../../support/peer/time.js';
 
 const time = virtualPeerTime();
@@ -62,9 +63,9 @@ describe('Reconnect helper', () => {
     const { peer } = reconnecting(network);
     await time.advance();
     network.last.link.stall('acceptor');
-    // More than the socket accepts: later frames stay in the queue.
     peer.open().subscribe({ error: () => undefined });
-    void peer.open('full').send('x'.repeat(2_000_000));
+    // The socket accepts no more: later frames stay in the queue.
+    fillSocket(peer);
     await time.advance();
     const waiting = peer.open('waiting');
     void waiting.send(1);

@@ -28,7 +28,7 @@ import {
   welcome,
 } from '../../support/peer/dialing.js';
 import type { Watched } from '../../support/peer/dialing.js';
-import { stays } from '../../support/peer/streams.js';
+import { fillSocket, stays } from '../../support/peer/streams.js';
 import { virtualPeerTime } from '../../support/peer/time.js';
 
 const time = virtualPeerTime();
@@ -243,7 +243,7 @@ describe('Goaway with a replacement', () => {
     const sent = peer.open('sent');
     const errors: unknown[] = [];
     sent.subscribe({ error: (error: unknown) => errors.push(error) });
-    void sent.send('x'.repeat(2_000_000));
+    fillSocket(peer);
     await time.advance();
     const waiting = peer.open('waiting');
     link.inject('dialer', JSON.stringify({ type: 'goaway', code: 0, last_stream: 0 }));
@@ -277,7 +277,9 @@ describe('Goaway with a replacement', () => {
     await time.advance();
     const { link } = network.last;
     link.stall('acceptor');
-    void peer.open('sent').send('x'.repeat(2_000_000));
+    const sent = peer.open('sent');
+    sent.subscribe({ error: () => undefined });
+    fillSocket(peer);
     await time.advance();
     const waiting = peer.open('waiting');
     link.inject('dialer', JSON.stringify({ type: 'goaway', code: 0, last_stream: 1 }));

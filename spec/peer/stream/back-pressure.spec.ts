@@ -4,7 +4,7 @@ import { createPair } from '../../../src/testing.js';
 import { framesOf } from '../../support/peer/frames.js';
 import { collectLogs } from '../../support/peer/logs.js';
 import { progressOf, settled } from '../../support/peer/outcome.js';
-import { joined } from '../../support/peer/streams.js';
+import { fillSocket, joined } from '../../support/peer/streams.js';
 import { virtualPeerTime } from '../../support/peer/time.js';
 
 const time = virtualPeerTime();
@@ -300,8 +300,9 @@ describe('`send`', () => {
   });
 
   it('A waiting `send` rejects when the remote does not read and its socket is terminated', async () => {
-    const { local, link } = await joined(time);
+    const { dialer, local, link } = await joined(time);
     link.stall('acceptor');
+    fillSocket(dialer);
     for (let n = 0; n < 7; n++) void local.send(text(256 * KIB));
     const waiting = progressOf(local.send(1));
     await time.advance(55_000);

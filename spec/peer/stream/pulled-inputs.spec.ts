@@ -6,6 +6,7 @@ import { withCredit } from '../../../src/index.js';
 import { createPair } from '../../../src/testing.js';
 import { collectLogs } from '../../support/peer/logs.js';
 import { progressOf } from '../../support/peer/outcome.js';
+import { fillSocket } from '../../support/peer/streams.js';
 import { virtualPeerTime } from '../../support/peer/time.js';
 
 const time = virtualPeerTime();
@@ -54,7 +55,7 @@ describe.each(KINDS)('Input that is %s', (_kind, make) => {
   it('A pulled input is stopped when its stream ends before the first value', async () => {
     const { dialer, link } = createPair();
     link.stall('acceptor');
-    void dialer.open().send('x'.repeat(3_000_000));
+    fillSocket(dialer);
     await time.advance();
     const stream = dialer.open();
     const calls: string[] = [];

@@ -9,6 +9,7 @@ import { CODECS } from '../../support/codec/shipped.js';
 import { framesOf } from '../../support/peer/frames.js';
 import { progressOf, settled } from '../../support/peer/outcome.js';
 import { collectLogs } from '../../support/peer/logs.js';
+import { learningPair } from '../../support/peer/streams.js';
 import { virtualPeerTime } from '../../support/peer/time.js';
 
 const time = virtualPeerTime();
@@ -226,8 +227,9 @@ describe('`sendAll`', () => {
   });
 
   it('`sendAll` pulls lazily: as much as the socket accepts, and more as it drains', async () => {
-    const { dialer, acceptor, link } = createPair();
+    const { dialer, acceptor, link, knowLine } = learningPair(time);
     acceptor.onStream((_, stream) => new Promise((resolve) => stream.subscribe({ complete: () => resolve(0) })));
+    await knowLine();
     link.stall('acceptor');
     let asked = 0;
     const lines = (function* () {

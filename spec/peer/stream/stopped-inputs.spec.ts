@@ -10,6 +10,7 @@ import { endless } from '../../support/peer/endless.js';
 import { framesOf } from '../../support/peer/frames.js';
 import { collectLogs } from '../../support/peer/logs.js';
 import { progressOf } from '../../support/peer/outcome.js';
+import { learningPair } from '../../support/peer/streams.js';
 import { virtualPeerTime } from '../../support/peer/time.js';
 
 const time = virtualPeerTime();
@@ -18,23 +19,26 @@ const logs = collectLogs();
 
 const KIB = 'x'.repeat(1024);
 
-describe('Stopped inputs of `sendAll`', () => {
+type Wait = 'for room in a full socket' | 'for a first answer';
+
+describe.each<Wait>(['for room in a full socket', 'for a first answer'])('Inputs of `sendAll` that wait %s', (wait) => {
   async function interrupted(interrupt: (stream: Stream, remote: Stream) => unknown) {
-    const { dialer, acceptor, link } = createPair();
-    let remote: Stream | null = null;
+    const { dialer, acceptor, link, knowLine } = learningPair(time);
+    const remotes: Stream[] = [];
     acceptor.onStream((_, stream) => {
-      remote = stream;
+      remotes.push(stream);
       return new Promise(() => undefined);
     });
     const stream = dialer.open();
-    await time.advance();
+    await time.advance(1);
+    if (wait === 'for room in a full socket') await knowLine();
     link.stall('acceptor');
     const { pulled, iterator } = endless();
     const values = { [Symbol.iterator]: () => ({ next: () => ({ ...iterator.next(), value: KIB }), return: () => iterator.return?.() }) };
     const outcome = progressOf(stream.sendAll(values as Iterable<string>));
     await time.advance();
     const before = pulled.count;
-    if (remote !== null) interrupt(stream, remote);
+    for (const remote of remotes.slice(0, 1)) interrupt(stream, remote);
     link.resume('acceptor');
     await time.advance(5_000);
     return { stream, pulled, outcome, more: pulled.count - before };
@@ -63,6 +67,13 @@ describe('Stopped inputs of `sendAll`', () => {
       },
       { code: 'CANCELLED' },
     ],
+    [
+      'this side resets with a code of its own',
+      (stream) => {
+        stream.reset(300, 'why');
+      },
+      { code: 'RESET', resetCode: 300, reason: 'why' },
+    ],
     ['this side closes the peer', (stream) => stream.peer.close(), { code: 'CANCELLED' }],
     ['the remote closes its peer', (_, remote) => remote.peer.close(), {}],
   ])('`sendAll` stops its input with the error of the stream when %s, and loses at most one value', async (_what, interrupt, error) => {
@@ -78,7 +89,9 @@ describe('Stopped inputs of `sendAll`', () => {
     expect([pulled.stopped, stream.cause]).toEqual([1, null]);
     expect(logs.warnings).toEqual(['rxmux: stream 1: a value was sent after the end and is lost']);
   });
+});
 
+describe('Stopped inputs of `sendAll`', () => {
   const told = 'rxmux: ending an input failed';
 
   it.each<[string, object, string[]]>([

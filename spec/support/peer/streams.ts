@@ -1,8 +1,11 @@
 import { take } from 'rxjs';
+import { BULK_FRAME_BYTES } from '../../../src/connection/bulk-window.js';
+import { SOCKET_FULL_BYTES } from '../../../src/connection/outbound.js';
+import type { Peer } from '../../../src/index.js';
 import type { StreamHandler } from '../../../src/peer/hooks.js';
 import type { Stream } from '../../../src/stream/stream.js';
 import { createPair } from '../../../src/testing.js';
-import type { Pair, PairOptions } from '../../../src/testing.js';
+import type { Fault, Pair, PairOptions } from '../../../src/testing.js';
 import type { PeerTime } from './time.js';
 
 /** A handler that never settles. */
@@ -36,6 +39,29 @@ export async function joined(time: PeerTime, options?: PairOptions): Promise<Pai
   const [remote] = remotes;
   if (remote === undefined) throw new Error('expected a stream');
   return { ...pair, local, remote };
+}
+
+/** Fills the socket of a peer whose remote has stalled. Small calls do it, because they never wait for answers as bulk does. */
+export function fillSocket(peer: Peer): void {
+  while (peer.bufferedAmount < SOCKET_FULL_BYTES) peer.notify('x'.repeat(BULK_FRAME_BYTES / 2));
+}
+
+/**
+ * A pair without latency. `knowLine` sends a transfer that the acceptor answers, so that the dialer knows how fast the line is. Later bulk may
+ * then fill the socket, whereas two slices of the first bulk wait for an answer.
+ */
+export function learningPair(time: PeerTime): Pair & { readonly knowLine: () => Promise<void> } {
+  // Without latency the answer to each turn's bytes would come before the next turn, so that no large window could be of use.
+  let delay: Fault | undefined = { delayMs: 1 };
+  const pair = createPair({ faults: () => delay });
+  return {
+    ...pair,
+    knowLine: async () => {
+      pair.dialer.notify('x'.repeat(4 * SOCKET_FULL_BYTES));
+      await time.advance(100);
+      delay = undefined;
+    },
+  };
 }
 
 /** Records everything that a stream emits. */

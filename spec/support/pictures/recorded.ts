@@ -17,12 +17,17 @@ export interface Recording {
   readonly rows: readonly MarbleRow[];
 }
 
+/** Begins the diagrams of a test whose peers first measure their line. No picture shows that time. */
+export const MEASURING = '100ms ';
+
+const shown = (marbles: string): string => (marbles.startsWith(MEASURING) ? marbles.slice(MEASURING.length) : marbles);
+
 /** Records the rows of a test. */
 export function recorded(helpers: RunHelpers): Recording {
   const rows: MarbleRow[] = [];
   const byLog = new Map<readonly SubscriptionLog[], MarbleRow>();
   const source = (kind: 'cold' | 'hot', marbles: string, log: readonly SubscriptionLog[]): void => {
-    const row: MarbleRow = { kind, marbles, subscriptions: null };
+    const row: MarbleRow = { kind, marbles: shown(marbles), subscriptions: null };
     rows.push(row);
     byLog.set(log, row);
   };
@@ -45,7 +50,12 @@ export function recorded(helpers: RunHelpers): Recording {
         return {
           ...expectation,
           toBe: (marbles, values, error) => {
-            rows.push({ kind: 'expected', marbles, subscriptions: null, unsub: unsub ?? undefined });
+            rows.push({
+              kind: 'expected',
+              marbles: shown(marbles),
+              subscriptions: null,
+              unsub: typeof unsub === 'string' ? shown(unsub) : undefined,
+            });
             expectation.toBe(marbles, values, error);
           },
         };
@@ -53,7 +63,7 @@ export function recorded(helpers: RunHelpers): Recording {
       expectSubscriptions: (log) => ({
         toBe: (marbles) => {
           const row = byLog.get(log);
-          if (row !== undefined) row.subscriptions = [marbles].flat();
+          if (row !== undefined) row.subscriptions = [marbles].flat().map(shown);
           helpers.expectSubscriptions(log).toBe(marbles);
         },
       }),
