@@ -75,7 +75,7 @@ describe('a log over Redis', () => {
     await until('a message', () => received.length === 2);
     following.unsubscribe();
     expect(received).toEqual([{ cursor: '5-0' }, { cursor: '6-0', value: 'a' }]);
-    expect(logs.warnings).toEqual(["rxmux: topic 'texts': Redis does not answer: ERR max number of clients reached"]);
+    expect(logs.warnings).toEqual(["rxmux: topic 'texts': Redis takes no more connections: ERR max number of clients reached"]);
   });
 
   it('Cursors are in the order of their numbers', () => {

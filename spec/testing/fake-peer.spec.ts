@@ -120,7 +120,7 @@ describe('fakePeer', () => {
   );
 
   it.each<[error: unknown, outcome: object]>([
-    [{ code: 'E1' }, { code: 'REMOTE', payload: { name: 'Error', message: '[object Object]' } }],
+    [{ code: 'E1' }, { code: 'REMOTE', payload: { name: 'Error', message: 'E1' } }],
     [new ResetError(300, 'closed', { until: 9 }), { code: 'RESET', resetCode: 300, reason: 'closed', payload: { until: 9 } }],
   ])(
     '`fakePeer` fails at # with the same error as a handler that throws it: %j',

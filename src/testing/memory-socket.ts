@@ -47,6 +47,11 @@ export class MemorySocket extends SocketEvents implements SocketWithTurns {
     return this.#readyState === ReadyState.CONNECTING || this.refusal === NO_SERVER ? null : this.refusal;
   }
 
+  /** A server in memory refuses as an acceptor does: with 400 for an offer that it does not take. */
+  get answeredProtocol(): string | null {
+    return this.refusedStatus === 400 ? '' : null;
+  }
+
   send(data: Message): void {
     if (this.#readyState === ReadyState.OPEN) this.end.send(data);
   }
