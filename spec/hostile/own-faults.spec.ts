@@ -6,6 +6,7 @@ import { respond } from '../../src/peer/operators/respond.js';
 import { describeHostile } from '../support/hostile/case.js';
 import type { HostileCase, Step } from '../support/hostile/case.js';
 import type { HostileOptions, Role } from '../support/hostile/peer.js';
+import { answersPing } from '../support/hostile/steps.js';
 import { bomb, THROWN, untouchable, withBomb } from '../support/hostile/values.js';
 import { nested, utf8 } from '../support/codec/values.js';
 
@@ -198,6 +199,8 @@ describeHostile('large resets', [
     send: [
       open,
       50,
+      // The reset is bulk, which waits for answers.
+      ...Array.from({ length: 16 }, (): readonly Step[] => [answersPing, 50]).flat(),
       (remote) => {
         const sent = remote.news();
         expect(new Set(sent.map((frame) => frame['reason']))).toEqual(new Set(['€'.repeat(341)]));
