@@ -16,7 +16,7 @@ const INFERENCE = {
   'src/testing/fake-peer.ts': ['Answered'],
 };
 /** Parameters that only a session passes. */
-const OWN_PARAMETERS = { 'src/wire/reassembly.ts': ['HeldBytes'], 'src/wire/reassembly.ts': ['FragmentClock'] };
+const OWN_PARAMETERS = { 'src/wire/reassembly.ts': ['HeldBytes', 'FragmentClock'] };
 
 const named = (types) => Object.entries(types).flatMap(([file, names]) => names.map((name) => `${file}:${name}`));
 

@@ -12,19 +12,7 @@ const names = (text: string): string[] => text.trim().split(/\s+/).sort();
  */
 export const PUBLIC_NAMES: Readonly<
   Record<
-    | 'index'
-    | 'node'
-    | 'msgpack'
-    | 'port'
-    | 'contract'
-    | 'angular'
-    | 'react'
-    | 'topics'
-    | 'nats'
-    | 'redis'
-    | 'inspect'
-    | 'otel'
-    | 'testing',
+    'index' | 'node' | 'msgpack' | 'port' | 'contract' | 'angular' | 'react' | 'topics' | 'nats' | 'redis' | 'inspect' | 'otel' | 'testing',
     DoorNames
   >
 > = {

@@ -5,7 +5,8 @@ import type { ErrorSerializer, Stream, StreamHandler } from '../../src/index.js'
 import { respond } from '../../src/peer/operators/respond.js';
 import { describeHostile } from '../support/hostile/case.js';
 import type { HostileCase, Step } from '../support/hostile/case.js';
-import type { HostileOptions, HostilePeer, Role } from '../support/hostile/peer.js';
+import type { HostileOptions, Role } from '../support/hostile/peer.js';
+import { answersPing } from '../support/hostile/steps.js';
 import { bomb, THROWN, untouchable, withBomb } from '../support/hostile/values.js';
 import { nested, utf8 } from '../support/codec/values.js';
 
@@ -198,13 +199,8 @@ describeHostile('large resets', [
     send: [
       open,
       50,
-      // Bulk waits for answers until the line is known.
-      ...Array.from({ length: 10 }, () => [
-        (remote: HostilePeer) => {
-          remote.answerPing();
-        },
-        50,
-      ]).flat(),
+      // The reset is bulk, which waits for answers.
+      ...Array.from({ length: 16 }, (): readonly Step[] => [answersPing, 50]).flat(),
       (remote) => {
         const sent = remote.news();
         expect(new Set(sent.map((frame) => frame['reason']))).toEqual(new Set(['€'.repeat(341)]));

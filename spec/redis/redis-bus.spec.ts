@@ -84,7 +84,9 @@ describe('a bus over Redis', () => {
     await until('two channels', () => server.channels.length === 2);
     await bus.send('a', 'heard');
     expect(received).toEqual(['heard']);
-    expect(logs.warnings).toEqual(['rxmux: the bus hears nothing for now: Redis takes no more connections: ERR max number of clients reached']);
+    expect(logs.warnings).toEqual([
+      'rxmux: the bus hears nothing for now: Redis takes no more connections: ERR max number of clients reached',
+    ]);
     for (const subscription of subscriptions) subscription.unsubscribe();
     expect(server.connections.size).toBe(1);
   });

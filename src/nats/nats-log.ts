@@ -33,8 +33,8 @@ export interface NatsLogOptions {
  * several subjects with `max_msgs_per_subject: 1`, where no follower could notice a lost message.
  *
  * @param nc connected already, with `maxReconnectAttempts: -1`
- * @throws TypeError for another connection, and unless `stream` and `subject` are names without wildcards, the stream of at most 255 bytes
- *   and the subject of 1 024; also for a `maxItemBytes` up to 1 024
+ * @throws TypeError for another connection, and unless `stream` and `subject` are names without wildcards. A stream has at most 255 bytes,
+ *   a subject 1 024. Also for a `maxItemBytes` up to 1 024
  *
  * @example
  * ```ts

@@ -91,6 +91,7 @@ export const defaultErrorSerializer: ErrorSerializer = (error) => ({
 export function messageOf(error: unknown): string {
   try {
     const text = isError(error) ? error.message || codeOrName(error) : textOf(error);
+    // The message of an error may be anything.
     if (text) return String(text);
   } catch {
     // A value that has no text, such as an object without a prototype.
@@ -99,13 +100,13 @@ export function messageOf(error: unknown): string {
 }
 
 /** The text of a thrown value that is no error: an object's `message`, or its `code`. A function would show its source. */
-function textOf(thrown: unknown): unknown {
+function textOf(thrown: unknown): string {
   if (thrown === undefined || typeof thrown === 'function') return '';
-  if (typeof thrown !== 'object' || thrown === null) return String(thrown);
-  const { message, code } = thrown as { readonly message?: unknown; readonly code?: unknown };
-  const told = [message, code].find((text) => typeof text === 'string' && text !== '');
-  if (told !== undefined) return told;
-  const text = String(thrown);
+  if (typeof thrown === 'object' && thrown !== null) {
+    const { message, code }: { readonly message?: unknown; readonly code?: unknown } = thrown;
+    for (const text of [message, code]) if (typeof text === 'string' && text !== '') return text;
+  }
+  const text = String(thrown as string);
   return text.includes('[object ') ? '' : text;
 }
 

@@ -261,13 +261,13 @@ describe('Input that has failed', () => {
 });
 
 describe('Input that fails', () => {
-  it.each([
+  it.each<[unknown, string]>([
     [null, 'null'],
     [undefined, 'unknown error'],
   ])('An input that fails with %p resets its stream like a handler that throws', async (thrown, message) => {
     const { dialer } = createPair();
     const sent = framesOf(dialer);
-    progressOf(dialer.open().sendAll(Promise.reject(thrown)));
+    progressOf(dialer.open().sendAll(Promise.reject(thrown as Error)));
     await time.advance();
     expect(sent.at(-1)).toEqual({ type: 'reset', stream: 1, code: 16, payload: { name: 'Error', message }, reason: message });
   });
