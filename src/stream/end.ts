@@ -106,7 +106,7 @@ function textOf(thrown: unknown): string {
     const { message, code }: { readonly message?: unknown; readonly code?: unknown } = thrown;
     for (const text of [message, code]) if (typeof text === 'string' && text !== '') return text;
   }
-  const text = String(thrown as string);
+  const text = String(thrown);
   return text.includes('[object ') ? '' : text;
 }
 

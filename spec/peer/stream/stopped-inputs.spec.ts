@@ -267,7 +267,7 @@ describe('Input that fails', () => {
   ])('An input that fails with %p resets its stream like a handler that throws', async (thrown, message) => {
     const { dialer } = createPair();
     const sent = framesOf(dialer);
-    progressOf(dialer.open().sendAll(Promise.reject(thrown as Error)));
+    progressOf(dialer.open().sendAll(Promise.reject(thrown)));
     await time.advance();
     expect(sent.at(-1)).toEqual({ type: 'reset', stream: 1, code: 16, payload: { name: 'Error', message }, reason: message });
   });
