@@ -101,13 +101,16 @@ export function messageOf(error: unknown): string {
 
 /** The text of a thrown value that is no error: an object's `message`, or its `code`. A function would show its source. */
 function textOf(thrown: unknown): string {
-  if (thrown === undefined || typeof thrown === 'function') return '';
-  if (typeof thrown === 'object' && thrown !== null) {
-    const { message, code }: { readonly message?: unknown; readonly code?: unknown } = thrown;
-    for (const text of [message, code]) if (typeof text === 'string' && text !== '') return text;
-  }
-  const text = String(thrown);
+  const text = toldBy(thrown) ?? String(thrown);
   return text.includes('[object ') ? '' : text;
+}
+
+/** `null` for a value that has a text of its own. */
+function toldBy(thrown: unknown): string | null {
+  if (thrown === undefined || typeof thrown === 'function') return '';
+  if (typeof thrown !== 'object' || thrown === null) return null;
+  const { message, code }: { readonly message?: unknown; readonly code?: unknown } = thrown;
+  return [message, code].find((text): text is string => typeof text === 'string' && text !== '') ?? null;
 }
 
 function codeOrName({ code, name }: CodedError): string {
