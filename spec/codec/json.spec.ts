@@ -240,6 +240,16 @@ describe('JsonCodec rule 3: TypeErrors of encode', () => {
     ['a WeakSet', new WeakSet(), 'a WeakSet'],
     ['a WeakRef', new WeakRef({}), 'a WeakRef'],
     ['a Promise', Promise.resolve(1), 'a Promise'],
+    [
+      'a query that starts at its `then`',
+      new (class Query {
+        readonly row = 1;
+        then(): void {
+          this.row.toFixed();
+        }
+      })(),
+      'a promise (await it first)',
+    ],
     ['a RegExp', /a/g, 'a RegExp'],
     ['an Error', new Error('lost'), 'an Error'],
     ['an Error with properties', Object.assign(new RangeError('lost'), { code: 'E' }), 'an Error'],

@@ -1,11 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Encoder } from '@msgpack/msgpack';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { NOT_PLAIN, decodePlain, encodePlain } from '../../src/codec/msgpack-plain.js';
 import { MsgpackDecoder, TIMESTAMPS_ONLY } from '../../src/codec/msgpack.js';
 import { MAX_DEPTH, plainCopy } from '../../src/codec/plain-copy.js';
 import { MsgpackCodec } from '../../src/msgpack.js';
 import fc from '../support/fast-check.js';
+import { otherPlatform } from '../support/platform/globals.js';
 
 const LIMITS = { maxDepth: MAX_DEPTH, maxItems: 1_000_000, envelope: false };
 /** The bytes of the general way. */
@@ -151,5 +152,48 @@ describe('the short way of msgpack', () => {
     const encoded = codec.encodePayload([1, 2, 3]);
     expect(codec.decodePayload(encoded, { maxPayloadItems: 4, maxPayloadBytes: 1024 } as never)).toEqual([1, 2, 3]);
     expect(() => codec.decodePayload(encoded, { maxPayloadItems: 3 })).toThrow(/items/);
+  });
+
+  it('A message of numbers up to the last bytes of the short way is left to the general way', () => {
+    const rows = Array.from({ length: 15 }, () => Array.from({ length: 15 }, () => Array.from({ length: 2 }, () => 1.5)));
+    expect(encodePlain(rows)).toBeNull();
+  });
+
+  it.each([
+    [[]],
+    [[0xd0]],
+    [[0xcc]],
+    [[0xcd, 0]],
+    [[0xce, 0, 0, 0]],
+    [[0xd1, 0]],
+    [[0xd2, 0, 0, 0]],
+    [[0xcb, 0, 0, 0, 0, 0, 0, 0]],
+    [[0xd9]],
+    [[0xa2, 0x61]],
+    [[0x81]],
+    [[0x81, 0xa1]],
+    [[0x91]],
+    [[0xc1]],
+  ])('The short way leaves the cut bytes %j to the general way', (bytes) => {
+    expect(decodePlain(Uint8Array.from(bytes))).toBe(NOT_PLAIN);
+  });
+
+  it('The short way reads values of more keys than it remembers', () => {
+    const wide = Array.from({ length: 6 }, (_, row) => Object.fromEntries(Array.from({ length: 15 }, (_each, n) => [`k${row}_${n}`, n])));
+    const encoded = encodePlain(wide);
+    expect(encoded === null ? null : decodePlain(new Uint8Array(encoded))).toEqual(wide);
+  });
+});
+
+describe('the short way of msgpack without a Buffer', () => {
+  const platform = otherPlatform();
+
+  it('A page reads the same values as Node', async () => {
+    platform({ Buffer: undefined });
+    jest.resetModules();
+    const page = await import('../../src/codec/msgpack-plain.js');
+    const value = { name: 'a text of more than a few units', short: 'x', list: [1, -1, 1.5, null, true] };
+    const encoded = page.encodePlain(value);
+    expect(encoded === null ? null : page.decodePlain(new Uint8Array(encoded))).toEqual(value);
   });
 });

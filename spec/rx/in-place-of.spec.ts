@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { merge } from 'rxjs';
-import type { Observable } from 'rxjs';
+import { Observable, merge, of, take } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
 import { both } from '../../src/rx/pipeline.js';
 
@@ -40,5 +39,26 @@ const RUNS: readonly Run[] = [
 describe('the part in place of an operator of rxjs', () => {
   it.each(RUNS)('`both` emits and unsubscribes as `merge` does: %j', (run) => {
     expect(recorded(both, run)).toEqual(recorded((first, second) => merge(first, second), run));
+  });
+
+  it('`both` subscribes no second source once the first has satisfied the subscriber', () => {
+    let isRead = false;
+    const second = new Observable<number>(() => {
+      isRead = true;
+    });
+    const seen: number[] = [];
+    both(of(1), second)
+      .pipe(take(1))
+      .subscribe((value) => seen.push(value));
+    expect([seen, isRead]).toEqual([[1], false]);
+  });
+
+  it('`both` counts a source that completes twice once', () => {
+    const twice = new Observable<number>((subscriber) => {
+      for (let n = 0; n < 2; n++) subscriber.complete();
+    });
+    let isComplete = false;
+    both(twice, new Observable<number>()).subscribe({ complete: () => (isComplete = true) });
+    expect(isComplete).toBe(false);
   });
 });

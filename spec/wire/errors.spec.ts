@@ -1,6 +1,6 @@
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from '@jest/globals';
-import { isMuxError } from '../../src/wire/errors.js';
+import { isMuxError, refusesOffer } from '../../src/wire/errors.js';
 import { CodecError, CodecMismatch, CodecNotRegistered, ConnectError, MuxError, ProtocolError } from '../../src/wire/errors.js';
 import {
   CancelledError,
@@ -123,6 +123,16 @@ describe('Errors', () => {
       'REMOTE',
       'RESET',
     ]);
+  });
+});
+
+describe('The text of a refused offer', () => {
+  it.each([
+    ["expected the subprotocol 'mux.v1.json', got 'mux.v1.msgpack'", true],
+    ["expected the subprotocol 'graphql', got none", false],
+    ['Bad Request', false],
+  ])('Only the text of an acceptor counts as its refusal: %s', (text, isRefusal) => {
+    expect(refusesOffer(text)).toBe(isRefusal);
   });
 });
 

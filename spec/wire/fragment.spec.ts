@@ -3,7 +3,7 @@ import { JsonCodec } from '../../src/codec/json.js';
 import { MsgpackCodec } from '../../src/codec/msgpack.js';
 import type { Codec } from '../../src/wire/codec.js';
 import { ProtocolError } from '../../src/wire/errors.js';
-import { MAX_FRAME_BYTES, slicerFor, splitFrame } from '../../src/wire/fragment.js';
+import { MAX_FRAME_BYTES, Slicer, slicerFor, splitFrame } from '../../src/wire/fragment.js';
 import { ABSENT, completeFrame } from '../../src/wire/frame.js';
 import type { Frame } from '../../src/wire/frame.js';
 import { framesEqual } from '../../src/wire/mapping.js';
@@ -300,4 +300,9 @@ describe('split_frame rule 7: one slice at a time', () => {
     expect(framesEqual({ type: 'all', payload: slices }, { type: 'all', payload: cut(ten, 57) })).toBe(true);
     expect(() => slicer.next()).toThrow(new TypeError('expected a slice to be left, got a slicer that is done'));
   });
+});
+
+it('The error of a slicer names no stream for a frame without an id', () => {
+  const slicer = new Slicer({ type: 'data', payload: 'abcdefghij' }, '"abcdefghij"', 20, json);
+  expect(() => slicer.next()).toThrow(/^(?!.*stream \d)/);
 });

@@ -200,7 +200,7 @@ export function decodePlain(bytes: Uint8Array): unknown {
 
 function take(levels: number): unknown {
   if (at >= read.length) return NOT_PLAIN;
-  const head = read[at++] ?? 0;
+  const head = readView.getUint8(at++);
   if (head < FIXMAP) return head;
   if (head >= NEGATIVE_FIXINT) return head - 0x100;
   if (head < FIXARRAY) return levels === 0 ? NOT_PLAIN : takeLiteral(head - FIXMAP, levels - 1);
@@ -219,7 +219,7 @@ function takeScalar(head: number): unknown {
     case TRUE:
       return true;
     case UINT_8:
-      return skip(1) ? read[from] : NOT_PLAIN;
+      return skip(1) ? readView.getUint8(from) : NOT_PLAIN;
     case UINT_16:
       return skip(2) ? readView.getUint16(from) : NOT_PLAIN;
     case UINT_32:
@@ -233,7 +233,7 @@ function takeScalar(head: number): unknown {
     case FLOAT_64:
       return skip(8) ? readView.getFloat64(from) : NOT_PLAIN;
     case STR_8:
-      return skip(1) ? takeText(read[from] ?? 0) : NOT_PLAIN;
+      return skip(1) ? takeText(readView.getUint8(from)) : NOT_PLAIN;
     default:
       return NOT_PLAIN;
   }
@@ -277,7 +277,8 @@ const COPIED_UNITS = 13;
 
 /** Returns the next key, or `null` for a key that the general way reads: an index, `__proto__`, no text, and text beyond ASCII. */
 function takeKey(): string | null {
-  const length = (read[at++] ?? 0) - FIXSTR;
+  if (at >= read.length) return null;
+  const length = readView.getUint8(at++) - FIXSTR;
   const from = at;
   if (length <= 0 || length > MOST_SHORT_BYTES || !skip(length)) return null;
   const place = keyPlace++;
@@ -297,7 +298,7 @@ function isKey(key: string, from: number, length: number): boolean {
 }
 
 function isAscii(from: number, to: number): boolean {
-  for (let n = from; n < to; n++) if ((read[n] ?? 0) > 0x7f) return false;
+  for (let n = from; n < to; n++) if (readView.getUint8(n) > 0x7f) return false;
   return true;
 }
 

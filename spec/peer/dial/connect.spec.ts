@@ -262,7 +262,8 @@ describe('`connect`', () => {
     async (_what, answeredProtocol, error) => {
       const network = new Network();
       network.answer = { status: 400 };
-      const socket = (url: string, protocol: string): SocketLike => Object.assign(network.socket(url, protocol), { answeredProtocol });
+      const socket = (url: string, protocol: string): SocketLike =>
+        Object.defineProperty(network.socket(url, protocol), 'answeredProtocol', { value: answeredProtocol });
       const peer = dialing(network, { reconnect: true, socket });
       await time.advance(1_000);
       await expect(peer.opened).rejects.toMatchObject(error);
