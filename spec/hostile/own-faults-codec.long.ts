@@ -101,7 +101,8 @@ describe.each(CALLS)('codecs that throw in $name', (each) => {
         const { theirs, before, after, sent, told } = await callUntilBroken(remote, each, fuse);
         fuse.set();
         expect(after).toEqual(each.resets === true ? without(before, theirs) : before);
-        expect(told).toEqual(each.resets === true ? [{ type: 'reset', stream: theirs, code: 300, reason: 'why' }] : []);
+        // Slices of the resets before are bulk, and still leave.
+        expect(told.filter(({ fragment }) => fragment === undefined)).toEqual(each.resets === true ? [{ type: 'reset', stream: theirs, code: 300, reason: 'why' }] : []);
         const { highest, count } = opensOf(sent);
         expect(highest).toBe(2 + 2 * count);
         await goesOn(remote, highest + 2);
@@ -129,6 +130,9 @@ describe.each(CALLS)('codecs that throw in $name', (each) => {
   });
 });
 
+/** Enough for the slices of any payload here. */
+const MOST_ANSWERS = 20;
+
 /** Checks that a request works, under `id` if it is known, that the innocent streams live, and that nothing is left in the end. */
 async function goesOn(remote: HostilePeer, id: number | null): Promise<void> {
   const answer = settled(remote.peer.request(GOOD));
@@ -145,7 +149,8 @@ async function goesOn(remote: HostilePeer, id: number | null): Promise<void> {
   ]);
   void remote.peer.close();
   await time.advance();
-  if (remote.socket.closes.length === 0) {
+  // The rest of a payload in fragments is bulk, which waits for answers.
+  for (let n = 0; n < MOST_ANSWERS && remote.socket.closes.length === 0; n++) {
     remote.answerPing();
     await time.advance();
   }

@@ -9,7 +9,7 @@ import { placesWithout } from '../support/wire/field-places.js';
 import type { FieldModules } from '../support/wire/field-places.js';
 
 const FILES = [
-  ...['fields', 'frame', 'mapping', 'frames-equal', 'outgoing', 'fragment', 'envelope-bound'].map((name) => `wire/${name}`),
+  ...['frame', 'mapping', 'outgoing', 'fragment'].map((name) => `wire/${name}`),
   ...['json', 'msgpack'].map((name) => `codec/${name}`),
 ];
 
@@ -41,7 +41,7 @@ async function libraryWith(kind: string): Promise<FieldModules> {
       {
         name: 'one field more',
         setup: (bundler) => {
-          bundler.onLoad({ filter: /\/wire\/fields\.ts$/ }, ({ path: fields }) => planted(fields, kind));
+          bundler.onLoad({ filter: /\/wire\/frame\.ts$/ }, ({ path: fields }) => planted(fields, kind));
         },
       },
     ],
@@ -96,12 +96,12 @@ it('The compiler reports each place that misses a thirteenth field or a seventh 
   const row = (type: string, scope: string): string => `${type}: { scope: '${scope}', lane: 'turn', isReasoned: false },`;
   const blamed = filesBlamed({
     'wire/frame.ts': [['export interface Frame {', `$& ${field}`]],
-    'wire/frame-types.ts': [
+    'wire/frame.ts': [
       ["export type FrameType = 'open'", "$& | 'upward' | 'sideways'"],
       ['export const FRAME_TYPES = {', `$& ${row('upward', 'stream')} ${row('sideways', 'connection')}`],
     ],
   });
-  const ofFields = ['fields', 'frame', 'mapping', 'outgoing', 'slice-form'].map((name) => `wire/${name}.ts`);
-  const ofTypes = ['streams/admission', 'streams/live-stream', 'control-stream'].map((name) => `session/${name}.ts`);
+  const ofFields = ['fragment', 'frame', 'mapping', 'outgoing'].map((name) => `wire/${name}.ts`);
+  const ofTypes = ['connection/control.ts', 'connection/inbound.ts', 'stream/stream-core.ts'];
   expect(blamed).toEqual([...ofFields, ...ofTypes, 'testing/frames.ts'].sort());
 });

@@ -22,26 +22,24 @@ interface CommonClient {
   unsubscribe(channel: string, listener: (message: unknown) => void): Promise<unknown>;
 }
 
-/** Options of a command. */
-interface CommandOptions {
-  /** The types of replies. */
-  readonly typeMapping?: object;
-}
-
 /** A client of the package `redis`, from version 5 on, as far as topics use it: the result of `createClient`. */
 export interface RedisClient extends CommonClient {
   /** Sends a command. Rejects with the error of the server, or when the connection is lost. */
-  sendCommand(args: string[], options?: CommandOptions): Promise<unknown>;
+  sendCommand(args: string[], options?: { /** The types of replies. */ readonly typeMapping?: object }): Promise<unknown>;
   /** The options of the client. */
-  readonly options?: { readonly socket?: object | undefined } | undefined;
+  readonly options?: { /** Options of its socket. */ readonly socket?: object | undefined } | undefined;
   /** Makes a client with the same options, except for those given, not connected yet. */
-  duplicate(overrides?: { readonly socket: object }): RedisClient;
+  duplicate(overrides?: { /** Options of its socket. */ readonly socket: object }): RedisClient;
 }
 
 /** A client of the package `redis`, from version 6 on, that finds its server by sentinels: the result of `createSentinel`. */
 export interface RedisSentinel extends CommonClient {
   /** Sends a command to the master. Waits for a new master where the old one is lost. */
-  sendCommand(isReadonly: boolean, args: string[], options?: CommandOptions): Promise<unknown>;
+  sendCommand(
+    isReadonly: boolean,
+    args: string[],
+    options?: { /** The types of replies. */ readonly typeMapping?: object },
+  ): Promise<unknown>;
   /** Makes a client with the same options, not connected yet. */
   duplicate(): RedisSentinel;
   /** Returns the sentinel that the client is connected to. */
