@@ -102,7 +102,9 @@ describe.each(CALLS)('codecs that throw in $name', (each) => {
         fuse.set();
         expect(after).toEqual(each.resets === true ? without(before, theirs) : before);
         // Slices of the resets before are bulk, and still leave.
-        expect(told.filter(({ fragment }) => fragment === undefined)).toEqual(each.resets === true ? [{ type: 'reset', stream: theirs, code: 300, reason: 'why' }] : []);
+        expect(told.filter(({ fragment }) => fragment === undefined)).toEqual(
+          each.resets === true ? [{ type: 'reset', stream: theirs, code: 300, reason: 'why' }] : [],
+        );
         const { highest, count } = opensOf(sent);
         expect(highest).toBe(2 + 2 * count);
         await goesOn(remote, highest + 2);

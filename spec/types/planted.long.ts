@@ -95,8 +95,8 @@ it('The compiler reports each place that misses a thirteenth field or a seventh 
   const field = 'readonly urgency?: string | null | undefined;';
   const row = (type: string, scope: string): string => `${type}: { scope: '${scope}', lane: 'turn', isReasoned: false },`;
   const blamed = filesBlamed({
-    'wire/frame.ts': [['export interface Frame {', `$& ${field}`]],
     'wire/frame.ts': [
+      ['export interface Frame {', `$& ${field}`],
       ["export type FrameType = 'open'", "$& | 'upward' | 'sideways'"],
       ['export const FRAME_TYPES = {', `$& ${row('upward', 'stream')} ${row('sideways', 'connection')}`],
     ],
