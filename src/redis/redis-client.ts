@@ -27,7 +27,7 @@ export interface RedisClient extends CommonClient {
   /** Sends a command. Rejects with the error of the server, or when the connection is lost. */
   sendCommand(args: string[], options?: { /** The types of replies. */ readonly typeMapping?: object }): Promise<unknown>;
   /** The options of the client. */
-  readonly options?: { /** Options of its socket. */ readonly socket?: object | undefined } | undefined;
+  readonly options?: object | undefined;
   /** Makes a client with the same options, except for those given, not connected yet. */
   duplicate(overrides?: { /** Options of its socket. */ readonly socket: object }): RedisClient;
 }
@@ -122,7 +122,8 @@ export function connection(client: AnyRedis): Observable<AnyRedis> {
 
 function duplicateOf(client: AnyRedis): AnyRedis {
   if (isSentinel(client)) return client.duplicate();
-  return client.duplicate({ socket: { ...client.options?.socket, socketTimeout: 0 } });
+  const { socket }: { readonly socket?: object } = client.options ?? {};
+  return client.duplicate({ socket: { ...socket, socketTimeout: 0 } });
 }
 
 function isSentinel(client: AnyRedis): client is RedisSentinel {
