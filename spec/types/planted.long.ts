@@ -31,7 +31,7 @@ const SPELT_OUT = [
 async function libraryWith(kind: string): Promise<FieldModules> {
   const path = join(BUILT, `${kind}.cjs`);
   await build({
-    stdin: { contents: FILES.map((file) => `export * from './src/${file}.ts';`).join(''), resolveDir: REPOSITORY },
+    stdin: { contents: FILES.map((file) => `export * from './src/${file}.js';`).join(''), resolveDir: REPOSITORY },
     outfile: path,
     bundle: true,
     packages: 'external',

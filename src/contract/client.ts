@@ -3,7 +3,7 @@ import type { Observable } from 'rxjs';
 import { OPEN_NAMES } from '../peer/calls.js';
 import type { InputOptions, OpenOptions } from '../peer/calls.js';
 import type { Peer } from '../peer/peer.js';
-import { checkPeer } from '../peer/peers.js';
+import { checkPeer } from '../peer/options.js';
 import type { Input } from '../stream/input.js';
 import { checkObject, checkOptions } from '../util/check.js';
 import type { MetadataInput } from '../wire/frame.js';

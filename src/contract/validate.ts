@@ -16,9 +16,10 @@ export function checkBy(schema: StandardSchemaV1 | undefined, what: string): Che
   if (schema === undefined) return identity;
   const check = (value: unknown, ofNull?: readonly SchemaIssue[]): unknown => {
     const settle = (verdict: unknown): unknown => {
-      const { issues } = (verdict ?? {}) as { readonly issues?: unknown };
-      if (issues === undefined && typeof verdict === 'object' && verdict !== null && 'value' in verdict) return verdict.value;
-      if (!Array.isArray(issues)) throw new TypeError(`the schema of ${what}: expected { value } or { issues }, got neither`);
+      const given = Object(verdict) as { readonly issues?: unknown; readonly value?: unknown };
+      const { issues } = given;
+      if (issues === undefined && 'value' in given) return given.value;
+      if (!Array.isArray(issues)) throw new TypeError(`the schema of ${what}: expected { value } or { issues }`);
       // `undefined` arrives as `null`, so a schema that refuses `null` may accept `undefined`.
       if (value === null) return check(undefined, issues);
       throw invalid(what, ofNull ?? issues);

@@ -1,7 +1,7 @@
 import { map, Observable, Subscription } from 'rxjs';
 import { log } from '../logger.js';
 import type { StreamHandler } from '../peer/hooks.js';
-import { checkPeer } from '../peer/peers.js';
+import { checkPeer } from '../peer/options.js';
 import type { Peer } from '../peer/peer.js';
 import type { Stream } from '../stream/stream.js';
 import { atLeast, checkFunction, describeReceived } from '../util/check.js';

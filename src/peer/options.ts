@@ -1,3 +1,5 @@
+import type { Peer } from './peer.js';
+import { optionError } from '../util/check.js';
 import { getCodec } from '../codec/registry.js';
 import { DEFAULT_KEEPALIVE, KEEPALIVE } from '../connection/watchdog.js';
 import type { Keepalive, KeepaliveTimes } from '../connection/watchdog.js';
@@ -12,7 +14,6 @@ import {
   checkNumber,
   checkObject,
   checkReset,
-  optionError,
   readObject,
   readOptions,
   refuseUnknown,
@@ -144,4 +145,13 @@ export function resolveClose(options: CloseOptions): ResolvedClose {
   const resolved = readOptions(CLOSE_OPTIONS, options);
   checkReset('close', resolved.code, resolved.reason);
   return resolved;
+}
+
+/**
+ * @param caller the function that the user calls
+ * @param used a member that identifies a Peer; not `instanceof`, because a page may hold two copies of this package
+ * @throws TypeError unless `peer` is a peer
+ */
+export function checkPeer(caller: string, peer: unknown, used: keyof Peer): void {
+  if (typeof peer !== 'object' || peer === null || !(used in peer)) throw optionError(caller, 'a Peer', peer);
 }

@@ -1,19 +1,10 @@
+import { checkPeer } from './options.js';
 import { defer, from, merge, of } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { log } from '../logger.js';
-import { optionError } from '../util/check.js';
 import { QueueOverflowError, StreamIdsExhaustedError } from '../wire/errors.js';
 import type { MetadataInput } from '../wire/frame.js';
 import type { Peer } from './peer.js';
-
-/**
- * @param caller the function that the user calls
- * @param used a member that identifies a Peer; not `instanceof`, because a page may hold two copies of this package
- * @throws TypeError unless `peer` is a peer
- */
-export function checkPeer(caller: string, peer: unknown, used: keyof Peer): void {
-  if (typeof peer !== 'object' || peer === null || !(used in peer)) throw optionError(caller, 'a Peer', peer);
-}
 
 /** A server, with its peers of now and of later. */
 export interface PeersSource {

@@ -1,7 +1,7 @@
 import { createContext, createElement, useCallback, useContext, useSyncExternalStore } from 'react';
 import type { ReactElement, ReactNode } from 'react';
 import type { PeerStatus } from '../peer/status.js';
-import { checkPeer } from '../peer/peers.js';
+import { checkPeer } from '../peer/options.js';
 import type { Peer } from '../peer/peer.js';
 import { refuseUnknown } from '../util/check.js';
 import type { NamesOf } from '../util/check.js';

@@ -2,7 +2,7 @@ import { asyncScheduler, interval, merge, noop, Observable, share, Subject, Subs
 import type { Subscriber } from 'rxjs';
 import { log } from '../logger.js';
 import type { Peer } from '../peer/peer.js';
-import { checkPeer } from '../peer/peers.js';
+import { checkPeer } from '../peer/options.js';
 import { checkNumber } from '../util/check.js';
 import { checkOptions, errorText } from '../util/check.js';
 import { channelOf, checkBus, checkName } from './bus.js';

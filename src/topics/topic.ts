@@ -1,7 +1,7 @@
 import { concat, defer, EMPTY, filter, map, of, retry, tap, timer } from 'rxjs';
 import type { Observable, ObservableInput } from 'rxjs';
 import { fullJitter } from '../peer/safe-retry.js';
-import { checkPeer } from '../peer/peers.js';
+import { checkPeer } from '../peer/options.js';
 import { reopenOnReconnect } from '../peer/operators/reopen.js';
 import type { Peer } from '../peer/peer.js';
 import { observableFrom } from '../stream/input.js';

@@ -1,7 +1,7 @@
 import { filter, takeUntil } from 'rxjs';
 import type { Observable, Subscription } from 'rxjs';
 import { log } from '../logger.js';
-import { checkPeer } from '../peer/peers.js';
+import { checkPeer } from '../peer/options.js';
 import { notifyOrWarn } from '../peer/peers.js';
 import type { Peer } from '../peer/peer.js';
 import { guard } from '../rx/subscribers.js';

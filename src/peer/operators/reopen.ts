@@ -5,7 +5,7 @@ import { checkFunction, checkObject, refuseUnknown } from '../../util/check.js';
 import { ResetCode } from '../../wire/codes.js';
 import { ConnectionLostError, isMuxError } from '../../wire/errors.js';
 import { Peer } from '../peer.js';
-import { checkPeer } from '../peers.js';
+import { checkPeer } from '../options.js';
 import { retrySafely } from '../safe-retry.js';
 import type { Retry } from '../safe-retry.js';
 

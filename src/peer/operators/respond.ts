@@ -11,7 +11,7 @@ import { checkFunction, checkOptions } from '../../util/check.js';
 import { OPEN_NAMES } from '../calls.js';
 import type { InputOptions, OpenOptions } from '../calls.js';
 import type { Peer } from '../peer.js';
-import { checkPeer } from '../peers.js';
+import { checkPeer } from '../options.js';
 
 /**
  * Answers each stream with an Observable: values become data, and completion becomes the end. An error resets the stream as a handler's
