@@ -7,7 +7,7 @@ import { REPOSITORY } from '../docs/markdown.js';
 
 const PROCEDURES = 200;
 const MOST_INSTANTIATIONS = 300_000;
-const MOST_GZIP_BYTES = 1160;
+const MOST_GZIP_BYTES = 1170;
 
 const object = (id: string): string => `z.object({ ${id}: z.number(), name: z.string(), tags: z.array(z.string()), on: z.boolean() })`;
 const reply = (nth: number): string => `({ r${nth}: payload.p${nth}, name: payload.name, tags: payload.tags, on: payload.on })`;

@@ -19,7 +19,7 @@ export function checkBy(schema: StandardSchemaV1 | undefined, what: string): Che
       const given = Object(verdict) as { readonly issues?: unknown; readonly value?: unknown };
       const { issues } = given;
       if (issues === undefined && 'value' in given) return given.value;
-      if (!Array.isArray(issues)) throw new TypeError(`the schema of ${what}: expected { value } or { issues }`);
+      if (!Array.isArray(issues)) throw new TypeError(`the schema of ${what}: expected { value } or { issues }, got neither`);
       // `undefined` arrives as `null`, so a schema that refuses `null` may accept `undefined`.
       if (value === null) return check(undefined, issues);
       throw invalid(what, ofNull ?? issues);
