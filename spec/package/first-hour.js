@@ -64,7 +64,7 @@ async function checkPush(directory) {
 /** Ends the server while a client reads. */
 async function checkDeploy(directory) {
   const { port, end } = await startServer(directory, 'deploy.ts');
-  const program = `import { connect } from 'rxmux/node'; import { client } from 'rxmux/contract'; import { api } from './api.js';
+  const program = `import { connect } from 'rxmux/node'; import { client } from 'rxmux/contract'; import { api } from './api.ts';
     const peer = connect(process.argv[1]);
     client(peer, api).countdown({ from: 5 }).subscribe({ next: console.log, complete: () => console.log('complete') });`;
   const caller = spawn(process.execPath, ['--input-type=module', '--eval', program, `ws://localhost:${port}`], {

@@ -21,7 +21,8 @@ export interface RedisLogOptions {
  * Makes a log over a stream of Redis, from version 6.2 on. The process has one more connection for all subscribers of the log.
  *
  * Values are JSON. The same `key` within two minutes is one message, as long as that is kept. An empty stream gets one first message
- * without a value. A cursor is lost once the stream no longer has its message.
+ * without a value. A cursor is lost once the stream no longer has its message. Cursors do not name their stream: one of another stream is
+ * taken for a place of this one if both have a message of that millisecond.
  *
  * Subscribers wait while the broker is away. `publish` rejects, and subscribers error, with a `BrokerError`.
  *
