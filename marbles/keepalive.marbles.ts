@@ -2,17 +2,15 @@ import { describe, it } from '@jest/globals';
 import { OutgoingFrame } from '../src/wire/outgoing.js';
 import { map, Subject } from 'rxjs';
 import { JsonCodec } from '../src/codec/json.js';
-import { Tally } from '../src/connection/connection.js';
-import { Session } from '../src/connection/connection.js';
+import { Connection } from '../src/connection/connection.js';
 import type { Frame } from '../src/wire/frame.js';
 import { resolveLimits } from '../src/wire/limits.js';
 import { DrawnTransport } from './support/drawn-transport.js';
 import { marbles } from './support/virtual.js';
 import { letterOf } from './support/wire.js';
-import { lastLoss } from '../spec/support/session/loss.js';
-import { Holder } from '../spec/support/session/rig.js';
+import { Holder, scriptedOwner } from '../spec/support/session/rig.js';
 
-/** A ping after 6 ms of silence; the session ends after 4 ms more. */
+/** A ping after 6 ms of silence; the connection ends after 4 ms more. */
 const TIMES = { idleMs: 6, timeoutMs: 4 };
 
 /** More bytes than a socket holds that is merely sending. */
@@ -30,9 +28,9 @@ interface Row {
    * Others: `a` the page wakes up, `x` the socket ends.
    */
   readonly acts?: string;
-  /** Frames sent. The row completes when the session has ended. */
+  /** Frames sent. The row completes when the connection has ended. */
   readonly outbound: string;
-  /** How long the session reads. */
+  /** How long the connection reads. */
   readonly subs: string;
 }
 
@@ -133,7 +131,7 @@ describe('the keepalive', () => {
       // A frame is built when its turn comes, because the nonce of a pong is not known before.
       const inbound$ = hot(inbound);
       const transport = new DrawnTransport(inbound$.pipe(map((letter) => codec.encode(frames[letter]?.() ?? { type: 'unknown' }))));
-      const session = new Session({
+      const connection = new Connection({
         transport,
         codec,
         limits: resolveLimits(),
@@ -141,29 +139,20 @@ describe('the keepalive', () => {
         keepalive: TIMES,
         maxFrameBytes: 65_536,
         number: 1,
-        owner: {
-          tally: new Tally(),
-          remoteStream: () => new Holder(false),
-          observed: (_session, direction, frame) => {
+        owner: scriptedOwner({
+          observed: (_connection, direction, frame) => {
             if (direction === 'rx') return;
             if (frame.type === 'ping') nonce = frame.nonce ?? '';
             out$.next(letterOf(frame));
           },
-          sized: null,
-          answered: () => undefined,
-          idle: () => undefined,
-          refused: () => undefined,
-          notified: () => undefined,
-          goneAway: () => undefined,
-          ending: (_session, close) => lastLoss(close),
           ended: () => {
             out$.complete();
           },
-        },
+        }),
       });
       const send = () => {
-        const stream = new Holder(true);
-        session.adopt(stream);
+        const stream = new Holder(connection.owner, true);
+        connection.adopt(stream);
         stream.send(new OutgoingFrame({ type: 'open' }, null));
       };
       const consumer = {};
@@ -181,20 +170,20 @@ describe('the keepalive', () => {
         s: () => (transport.stuck = true),
         t: () => (transport.bufferedAmount -= 1),
         c: () => {
-          session.reading.lag(consumer);
+          connection.reading.lag(consumer);
         },
         r: () => {
-          session.reading.caughtUp(consumer);
+          connection.reading.caughtUp(consumer);
         },
         a: () => {
-          session.watchdog.probeNow();
+          connection.watchdog.probeNow();
         },
         x: () => {
           transport.end();
         },
       };
       cold(acts).subscribe((letter) => doing[letter]?.());
-      session.start();
+      connection.start();
       expectObservable(out$).toBe(outbound.trim());
       expectSubscriptions(inbound$.subscriptions).toBe(subs.trim());
     }),

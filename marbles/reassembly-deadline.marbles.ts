@@ -1,15 +1,13 @@
 import { describe, it } from '@jest/globals';
 import { map, Subject } from 'rxjs';
 import { JsonCodec } from '../src/codec/json.js';
-import { Tally } from '../src/connection/connection.js';
-import { Session } from '../src/connection/connection.js';
+import { Connection } from '../src/connection/connection.js';
 import type { Frame } from '../src/wire/frame.js';
 import { resolveLimits } from '../src/wire/limits.js';
 import { DrawnTransport } from './support/drawn-transport.js';
 import { marbles } from './support/virtual.js';
 import { letterOf } from './support/wire.js';
-import { lastLoss } from '../spec/support/session/loss.js';
-import { Holder } from '../spec/support/session/rig.js';
+import { scriptedOwner } from '../spec/support/session/rig.js';
 
 /**
  * Streams 1 and 3 of the remote. `o` and `O` begin an open in fragments, `m` continues it, `w` and `W` complete it.
@@ -112,7 +110,7 @@ describe('the deadline of a reassembly', () => {
       const codec = new JsonCodec();
       const [opened$, out$] = [new Subject<string>(), new Subject<string>()];
       const inbound$ = hot(inbound, FRAMES);
-      const session = new Session({
+      const connection = new Connection({
         transport: new DrawnTransport(inbound$.pipe(map((frame) => codec.encode(frame)))),
         codec,
         limits: resolveLimits({ reassemblyTimeoutMs: 6, pauseMs: 100 }),
@@ -120,28 +118,20 @@ describe('the deadline of a reassembly', () => {
         keepalive: null,
         maxFrameBytes: 65_536,
         number: 1,
-        owner: {
-          tally: new Tally(),
-          remoteStream: () => new Holder(false, false, ({ id }) => opened$.next(String(id))),
-          observed: (_session, direction, frame) => {
+        owner: scriptedOwner({
+          accept: ({ id }) => opened$.next(String(id)),
+          observed: (_connection, direction, frame) => {
             if (direction === 'tx') out$.next(letterOf(frame));
           },
-          sized: null,
-          answered: () => undefined,
-          idle: () => undefined,
-          refused: () => undefined,
-          notified: () => undefined,
-          goneAway: () => undefined,
-          ending: (_session, close) => lastLoss(close),
           ended: () => out$.complete(),
-        },
+        }),
       });
       const consumer = {};
       cold(reading).subscribe((what) => {
-        if (what === 'c') session.reading.lag(consumer);
-        else session.reading.caughtUp(consumer);
+        if (what === 'c') connection.reading.lag(consumer);
+        else connection.reading.caughtUp(consumer);
       });
-      session.start();
+      connection.start();
       expectObservable(opened$).toBe(opened.trim());
       expectObservable(out$).toBe(outbound.trim());
       expectSubscriptions(inbound$.subscriptions).toBe(subs.trim());

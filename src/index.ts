@@ -43,7 +43,6 @@ export type { Keepalive } from './connection/watchdog.js';
 export type {
   CloseHandler,
   ErrorHandler,
-  ErrorSerializer,
   FrameObserver,
   HandlerFailure,
   IncomingHeadersInterceptor,
@@ -53,6 +52,7 @@ export type {
   StreamHandler,
 } from './peer/hooks.js';
 export { defaultErrorSerializer } from './stream/end.js';
+export type { ErrorSerializer } from './stream/end.js';
 
 /* Operators over frames */
 export { ofDirection } from './operators/select.js';

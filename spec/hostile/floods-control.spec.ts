@@ -204,9 +204,9 @@ const HEADERS: readonly HostileCase[] = [
       ...opens(1),
       ...times(300, (n) => ({ type: 'data', stream: 3, headers: { big: 'x'.repeat(60_000) }, payload: n })),
       holdsNothing,
-      ({ session: { receiveBudget } }) => {
+      ({ session: { budget } }) => {
         // The two opens, each with the least charge of a frame.
-        expect(receiveBudget.attached.used).toBe(2 * MIN_CHARGE_BYTES);
+        expect(budget.attached.used).toBe(2 * MIN_CHARGE_BYTES);
       },
     ],
     expect: 'lives',

@@ -54,7 +54,7 @@ const OPENS: readonly HostileCase[] = [
       ...inTurns(opens(FREE_PLACES + 1, { fragment: codec.binary ? Uint8Array.of(0xa9) : '"un', more: true })),
       reassemblyTimeoutMs - 1,
       ({ session }) => {
-        expect(session.streams.occupied).toBe(maxStreams);
+        expect(session.places).toBe(maxStreams);
       },
       1,
     ],

@@ -56,7 +56,7 @@ const closedCleanly: Step = (remote) => {
   remote.endSocket(1000);
 };
 const holdsSome: Step = ({ session }) => {
-  expect(session.receiveBudget.held.used).toBeGreaterThan(0);
+  expect(session.budget.held.used).toBeGreaterThan(0);
 };
 
 /** An event that cuts a payload off, and its outcome. */

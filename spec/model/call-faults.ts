@@ -3,11 +3,10 @@ import { Calls } from '../../src/peer/calls.js';
 import { Deadlines } from '../../src/stream/deadlines.js';
 import type { PeerCore } from '../../src/peer/core.js';
 import { StreamCore } from '../../src/stream/stream-core.js';
-import { Backlog } from '../../src/connection/outbound.js';
-import type { Cut, StreamQueue } from '../../src/stream/sending.js';
+import { LazySet } from '../../src/util/collections.js';
+import { Receiving } from '../../src/stream/receiving.js';
+import type { Connection } from '../../src/connection/connection.js';
 import { GoAway } from '../../src/connection/control.js';
-import { Holdings } from '../../src/stream/receiving.js';
-import { LiveStream } from '../../src/stream/stream-core.js';
 import * as fragments from '../../src/wire/fragment.js';
 import { isMuxError } from '../../src/wire/errors.js';
 import { HeldBytes } from '../../src/wire/reassembly.js';
@@ -21,9 +20,9 @@ export const CALL_FAULTS: readonly Fault[] = [
     fault: 'one reset kills every stream',
     shows: 'resets have a reason',
     sow: () => {
-      plant(LiveStream.prototype, 'reset', (live, reset: LiveStream['reset'], ...how: Parameters<LiveStream['reset']>) => {
+      plant(StreamCore.prototype, 'reset', (live, reset: StreamCore['reset'], ...how: Parameters<StreamCore['reset']>) => {
         reset(...how);
-        const others = live.session?.streams.values() ?? [];
+        const others = (live.carrier as Connection | null)?.streams.values() ?? [];
         for (const other of others) other.reset('user', ResetCode.CANCEL, 'one of us was reset');
       });
     },
@@ -36,8 +35,8 @@ export const CALL_FAULTS: readonly Fault[] = [
         try {
           return open(...call);
         } catch (error) {
-          const session = (Reflect.get(calls, 'core') as PeerCore).openSession;
-          session?.streams.takeId();
+          const connection = (Reflect.get(calls, 'core') as PeerCore).openConnection;
+          if (connection !== null) connection.nextId += 2;
           throw error;
         }
       });
@@ -59,7 +58,7 @@ export const CALL_FAULTS: readonly Fault[] = [
     sow: () => {
       plant(HeldBytes.prototype, 'take', () => true);
       plant(HeldBytes.prototype, 'release', () => undefined);
-      plant(Holdings.prototype, 'keep', () => true);
+      plant(Receiving.prototype, 'keep', () => true);
     },
   },
   {
@@ -73,8 +72,8 @@ export const CALL_FAULTS: readonly Fault[] = [
     fault: 'a call is made again although its handler ran',
     shows: 'at most once',
     sow: () => {
-      const described = Object.getOwnPropertyDescriptor(StreamCore.prototype, 'error');
-      jest.spyOn(StreamCore.prototype, 'error', 'get').mockImplementation(function (this: StreamCore): unknown {
+      const described = Object.getOwnPropertyDescriptor(StreamCore.prototype, 'failure');
+      jest.spyOn(StreamCore.prototype, 'failure', 'get').mockImplementation(function (this: StreamCore): unknown {
         const error: unknown = described?.get?.call(this);
         return isMuxError(error) ? Object.assign(error, { retriable: true }) : error;
       });
@@ -84,17 +83,10 @@ export const CALL_FAULTS: readonly Fault[] = [
     fault: 'a stream is served until it has nothing left',
     shows: 'fairness',
     sow: () => {
-      plant(Backlog.prototype, 'take', (backlog, take: Backlog['take'], stream: number, queue: StreamQueue, cut: Cut) => {
-        const others = [...backlog.queues].filter(([id]) => id !== stream);
-        const slice = take(stream, queue, cut);
-        if (queue.frames === 0) return slice;
-        // Puts the stream behind the others again.
-        const queues = backlog.queues as Map<number, StreamQueue>;
-        for (const [id, other] of others) {
-          queues.delete(id);
-          queues.set(id, other);
-        }
-        return slice;
+      // A stream with more to send stays in front of the others.
+      plant(LazySet.prototype, 'delete', (_, remove: LazySet<unknown>['delete'], value: unknown) => {
+        const isServed = value instanceof StreamCore && !value.isClosed && value.carrier !== null && Number(value.sending?.frames) > 0;
+        return isServed || remove(value);
       });
     },
   },

@@ -1,6 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { LiveStream } from '../../src/stream/stream-core.js';
-import { StreamTable } from '../../src/connection/connection.js';
+import { StreamCore } from '../../src/stream/stream-core.js';
 import { MemoryClock } from '../../src/testing/memory-clock.js';
 import { ResetCode } from '../../src/wire/codes.js';
 import { plant, weed } from './plant.js';
@@ -106,16 +105,16 @@ const FAULTS: readonly Fault[] = [
     fault: 'a stream that loses its socket after its answer began is not told',
     shows: 'a stream ends once',
     sow: () => {
-      plant(StreamTable.prototype, 'unsentFirst', (_, unsentFirst: StreamTable['unsentFirst']) =>
-        unsentFirst().filter(({ phase }) => phase !== 'halfClosedLocal'),
-      );
+      plant(StreamCore.prototype, 'lose', (stream, lose: StreamCore['lose'], ...how: Parameters<StreamCore['lose']>) => {
+        if (stream.phase !== 'halfClosedLocal') lose(...how);
+      });
     },
   },
   {
     fault: 'a stream is reset for an end that comes after its own',
     shows: 'resets have a reason',
     sow: () => {
-      plant(LiveStream.prototype, 'next', (live, next: LiveStream['next'], value: Parameters<LiveStream['next']>[0]) => {
+      plant(StreamCore.prototype, 'next', (live, next: StreamCore['next'], value: Parameters<StreamCore['next']>[0]) => {
         if (live.phase === 'halfClosedLocal' && 'end' in value && value.end) live.resetForViolation(ResetCode.PROTOCOL_ERROR, 'planted');
         else next(value);
       });

@@ -1,3 +1,4 @@
+import { extrasOf } from '../../src/stream/extras.js';
 import type { CloseCause } from '../../src/stream/end.js';
 import { Stream } from '../../src/stream/stream.js';
 import type { StreamCore } from '../../src/stream/stream-core.js';
@@ -151,20 +152,17 @@ export class Held implements Half {
   }
 
   #watch(streamCore: StreamCore): void {
-    const receive = streamCore.receive.bind(streamCore);
-    streamCore.receive = (frame) => {
-      this.home.findings.note(this.ends.length === 0, 'no value after the end', () => `${this.name} got ${show(frame)}`);
-      if (frame.payload !== ABSENT) this.model.arrived.push(frame.payload);
-      receive(frame);
-      if (frame.payload !== ABSENT && this.reader === 'none' && streamCore.phase !== 'closed')
-        this.#unread += this.home.weigh(frame.payload);
+    const next = streamCore.next.bind(streamCore);
+    streamCore.next = (frame) => {
+      const payload = 'type' in frame && frame.type === 'data' ? frame.payload : ABSENT;
+      if (payload !== ABSENT) this.model.arrived.push(payload);
+      next(frame);
+      if (payload !== ABSENT && this.reader === 'none' && streamCore.phase !== 'closed') this.#unread += this.home.weigh(payload);
     };
-    const gone = streamCore.gone.bind(streamCore);
-    streamCore.gone = (cause, error) => {
+    extrasOf(streamCore).whenGone((cause) => {
       this.ends.push(cause);
-      gone(cause, error);
       this.home.gone(this);
-    };
+    });
   }
 
   #checkHeaders(): void {

@@ -129,14 +129,13 @@ async function part(world: World): Promise<void> {
 
 function checkEmpty(world: World, when: string): void {
   for (const side of world.sides) {
-    const { streams, receiveBudget, scheduler } = side.session;
-    const { backlog } = scheduler;
+    const { streams, places, budget, outbound } = side.session;
     const kept = {
       streams: streams.size,
-      places: streams.occupied,
-      held: receiveBudget.held.used,
-      bytes: backlog.bytes,
-      queues: backlog.queues.size,
+      places: places,
+      held: budget.held.used,
+      bytes: outbound.bytes,
+      frames: outbound.frames,
     };
     demand(
       Object.values(kept).every((each) => each === 0),

@@ -4,7 +4,7 @@ import { PeerCore } from '../../src/peer/core.js';
 import { Peer } from '../../src/peer/peer.js';
 import type { Stream } from '../../src/stream/stream.js';
 import { SOCKET_FULL_BYTES } from '../../src/connection/outbound.js';
-import type { Session } from '../../src/connection/connection.js';
+import type { Connection } from '../../src/connection/connection.js';
 import { ABSENT } from '../../src/wire/frame.js';
 import type { Frame, FrameDirection, Metadata } from '../../src/wire/frame.js';
 import { encodedLength } from '../../src/wire/length.js';
@@ -31,7 +31,7 @@ interface Sending {
 /** One peer, and everything that its user has done and seen. */
 export class Side implements Home {
   readonly peer: Peer;
-  readonly session: Session;
+  readonly session: Connection;
   readonly limits: Limits;
   readonly held: Held[] = [];
   readonly byId = new Map<number, Held>();
@@ -94,7 +94,7 @@ export class Side implements Home {
     });
     this.peer.onStream((payload, stream) => this.#handle(payload, stream));
     world.awaits(this.peer.serve(), `the end of side ${end}`);
-    const [session] = core.sessions;
+    const [session] = core.connections;
     if (session === undefined) throw new Error('expected a session');
     this.session = session;
   }
@@ -129,7 +129,7 @@ export class Side implements Home {
 
   /** Makes a call that opens a stream and passes it to `opened`. Only a planted fault makes the call throw. */
   opens(headers: Metadata | null, call: (opened: (stream: Stream) => Held) => void): void {
-    this.#passed(this.session.streams.nextId);
+    this.#passed(this.session.nextId);
     const expected = this.#nextId;
     this.#turns.accepted(expected);
     let isOpen = false;
@@ -147,10 +147,10 @@ export class Side implements Home {
   /** Opens a stream without an answer. */
   notifies(payload: unknown): void {
     try {
-      this.#passed(this.session.streams.nextId);
+      this.#passed(this.session.nextId);
       this.peer.notify(payload);
       this.#waiting++;
-      this.#passed(this.session.streams.nextId);
+      this.#passed(this.session.nextId);
     } catch (error) {
       this.findings.note(isBroken(error), 'no internal error', () => `notify threw ${String(error)}`);
     }

@@ -1,16 +1,14 @@
 import { JsonCodec } from '../../src/codec/json.js';
 import type { CloseCause } from '../../src/stream/end.js';
-import { Tally } from '../../src/connection/connection.js';
-import { Session } from '../../src/connection/connection.js';
+import { Connection } from '../../src/connection/connection.js';
 import { resolveLimits } from '../../src/wire/limits.js';
 import { OutgoingFrame } from '../../src/wire/outgoing.js';
 import { ResetCode } from '../../src/wire/codes.js';
-import { Holder } from '../support/session/rig.js';
+import { Holder, scriptedOwner } from '../support/session/rig.js';
 import { isPrefix, show } from './model.js';
 import { ENDS, otherEnd, Pipe } from './pipe.js';
 import type { End } from './pipe.js';
 import { demand } from './violation.js';
-import { lastLoss } from '../support/session/loss.js';
 
 /** The acts of one side on one stream, in order: a value, the end, a cancel or a failure. */
 export type Program = readonly ('value' | 'end' | 'cancel' | 'fail')[];
@@ -36,16 +34,16 @@ interface Part {
   readonly sent: string[];
 }
 
-/** Two sessions, two streams, and the remaining acts of both sides. Neither chance nor time plays a part. */
+/** Two connections, two streams, and the remaining acts of both sides. Neither chance nor time plays a part. */
 export class SmallWorld {
   readonly #pipe = new Pipe('mux.v1.json');
-  readonly #sessions: readonly Session[];
+  readonly #connections: readonly Connection[];
   readonly #parts = ENDS.map(() => new Map<number, Part>(IDS.map((id) => [id, { holder: null, step: 0, sent: [] }])));
   #cut = false;
 
   constructor(private readonly programs: Programs) {
-    this.#sessions = ENDS.map((end) => this.#sessionOf(end));
-    for (const session of this.#sessions) session.start();
+    this.#connections = ENDS.map((end) => this.#connectionOf(end));
+    for (const connection of this.#connections) connection.start();
   }
 
   /** The possible next events, without cuts. */
@@ -120,18 +118,11 @@ export class SmallWorld {
   }
 
   #checkEmpty(end: End): void {
-    const session = this.#sessions[end];
-    if (session === undefined) return;
+    const connection = this.#connections[end];
+    if (connection === undefined) return;
     for (const { holder } of this.#part(end).values()) holder?.live.handlerSettled();
-    const { streams, receiveBudget, scheduler } = session;
-    const kept = [
-      streams.size,
-      streams.occupied,
-      receiveBudget.held.used,
-      receiveBudget.attached.used,
-      scheduler.backlog.bytes,
-      scheduler.backlog.queues.size,
-    ];
+    const { streams, places, budget, outbound } = connection;
+    const kept = [streams.size, places, budget.held.used, budget.attached.used, outbound.bytes, outbound.frames];
     demand(
       kept.every((each) => each === 0),
       'nothing held',
@@ -150,11 +141,11 @@ export class SmallWorld {
 
   #send(end: End, id: number): void {
     const part = this.#part(end).get(id);
-    const session = this.#sessions[end];
-    if (part === undefined || session === undefined) return;
+    const connection = this.#connections[end];
+    if (part === undefined || connection === undefined) return;
     const act = this.#program(end, id)[part.step] ?? 'end';
     const type = part.holder === null ? 'open' : 'data';
-    part.holder ??= adopted(session);
+    part.holder ??= adopted(connection);
     const { live } = part.holder;
     const payload = `${end}${id}${part.step++}`;
     if (act === 'cancel') live.reset('user', ResetCode.CANCEL, '');
@@ -173,8 +164,8 @@ export class SmallWorld {
     return this.programs[opens(end, id) ? 0 : 1];
   }
 
-  #sessionOf(end: End): Session {
-    return new Session({
+  #connectionOf(end: End): Connection {
+    return new Connection({
       codec: CODEC,
       isDialer: end === 0,
       keepalive: null,
@@ -182,30 +173,19 @@ export class SmallWorld {
       number: 1,
       transport: this.#pipe.sockets[end],
       limits: LIMITS,
-      owner: {
-        tally: new Tally(),
-        remoteStream: () =>
-          new Holder(false, false, (holder) => {
-            const part = this.#part(end).get(Number(holder.id));
-            if (part !== undefined) part.holder = holder;
-            holder.handlerStarted();
-          }),
-        observed: () => undefined,
-        sized: null,
-        answered: () => undefined,
-        idle: () => undefined,
-        refused: () => undefined,
-        notified: () => undefined,
-        goneAway: () => undefined,
-        ending: (_session, close) => lastLoss(close),
-        ended: () => undefined,
-      },
+      owner: scriptedOwner({
+        accept: (stream) => {
+          const part = this.#part(end).get(Number(stream.id));
+          if (part !== undefined && stream instanceof Holder) part.holder = stream;
+          stream.handlerStarted();
+        },
+      }),
     });
   }
 }
 
-function adopted(session: Session): Holder {
-  const holder = new Holder(true);
-  session.adopt(holder);
+function adopted(connection: Connection): Holder {
+  const holder = new Holder(connection.owner, true);
+  connection.adopt(holder);
   return holder;
 }

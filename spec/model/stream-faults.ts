@@ -1,13 +1,12 @@
 import { jest } from '@jest/globals';
-import { Outbox } from '../../src/stream/sending.js';
+import { Stream } from '../../src/stream/stream.js';
+import { extrasOf } from '../../src/stream/extras.js';
 import { StreamCore } from '../../src/stream/stream-core.js';
-import { LiveStream } from '../../src/stream/stream-core.js';
 import * as controlFrames from '../../src/connection/replies.js';
-import { Scheduler } from '../../src/connection/outbound.js';
-import { StreamState } from '../../src/stream/state.js';
+import { Outbound } from '../../src/connection/outbound.js';
 import type { StreamInput } from '../../src/stream/state.js';
-import { StreamTable } from '../../src/connection/connection.js';
-import { ABSENT, completeFrame } from '../../src/wire/frame.js';
+import { Connection } from '../../src/connection/connection.js';
+import { ABSENT } from '../../src/wire/frame.js';
 import type { CompleteFrame } from '../../src/wire/frame.js';
 import type { OutgoingFrame } from '../../src/wire/outgoing.js';
 import { Reassembly } from '../../src/wire/reassembly.js';
@@ -15,24 +14,22 @@ import { ResetCode } from '../../src/wire/codes.js';
 import { plant } from './plant.js';
 import type { Fault } from './plant.js';
 
-const EMPTY = completeFrame({ type: 'data' });
-
 /** Faults of a stream. */
 export const STREAM_FAULTS: readonly Fault[] = [
   {
     fault: 'a stream stays in its table after the end',
     shows: 'nothing held',
     sow: () => {
-      plant(StreamTable.prototype, 'delete', () => undefined);
+      plant(Connection.prototype, 'forget', () => undefined);
     },
   },
   {
     fault: 'a stream receives its end twice',
     shows: 'a stream ends once',
     sow: () => {
-      plant(LiveStream.prototype, 'release', (stream, release: LiveStream['release'], ...how: Parameters<LiveStream['release']>) => {
+      plant(StreamCore.prototype, 'release', (stream, release: StreamCore['release'], ...how: Parameters<StreamCore['release']>) => {
         release(...how);
-        stream.gone({ how: 'ended' });
+        extrasOf(stream).gone({ how: 'ended' });
       });
     },
   },
@@ -51,8 +48,8 @@ export const STREAM_FAULTS: readonly Fault[] = [
     fault: 'a reset is not sent',
     shows: 'nothing held',
     sow: () => {
-      plant(Scheduler.prototype, 'add', (_, add: Scheduler['add'], frame: OutgoingFrame) => {
-        if (frame.type !== 'reset') add(frame);
+      plant(Outbound.prototype, 'add', (_, add: Outbound['add'], stream: StreamCore, frame: OutgoingFrame) => {
+        if (frame.type !== 'reset') add(stream, frame);
       });
     },
   },
@@ -60,9 +57,9 @@ export const STREAM_FAULTS: readonly Fault[] = [
     fault: 'a value is delivered after the end',
     shows: 'no value after the end',
     sow: () => {
-      plant(LiveStream.prototype, 'release', (stream, release: LiveStream['release'], ...how: Parameters<LiveStream['release']>) => {
+      plant(StreamCore.prototype, 'release', (stream, release: StreamCore['release'], ...how: Parameters<StreamCore['release']>) => {
         release(...how);
-        stream.receive({ ...EMPTY, payload: 'late' });
+        stream.reader?.next('late');
       });
     },
   },
@@ -70,12 +67,8 @@ export const STREAM_FAULTS: readonly Fault[] = [
     fault: 'a promise never settles',
     shows: 'promises settle',
     sow: () => {
-      plant(Outbox.prototype, 'send', (_, send: Outbox['send'], ...what: Parameters<Outbox['send']>) => {
+      plant(Stream.prototype, 'send', (_, send: Stream['send'], ...what: Parameters<Stream['send']>) => {
         void send(...what);
-        return new Promise<void>(() => undefined);
-      });
-      plant(Outbox.prototype, 'sendLast', (_, sendLast: Outbox['sendLast'], ...what: Parameters<Outbox['sendLast']>) => {
-        void sendLast(...what);
         return new Promise<void>(() => undefined);
       });
     },
@@ -84,8 +77,8 @@ export const STREAM_FAULTS: readonly Fault[] = [
     fault: 'the headers of an answer are lost',
     shows: 'headers once',
     sow: () => {
-      plant(StreamCore.prototype, 'receive', (_, receive: StreamCore['receive'], frame: CompleteFrame) => {
-        receive({ ...frame, headers: null });
+      plant(StreamCore.prototype, 'next', (_, next: StreamCore['next'], value: Parameters<StreamCore['next']>[0]) => {
+        next('type' in value && value.type === 'data' ? { ...value, headers: null } : value);
       });
     },
   },
@@ -93,8 +86,8 @@ export const STREAM_FAULTS: readonly Fault[] = [
     fault: 'trailers are lost',
     shows: 'trailers with the end',
     sow: () => {
-      plant(StreamCore.prototype, 'receive', (_, receive: StreamCore['receive'], frame: CompleteFrame) => {
-        receive({ ...frame, trailers: null });
+      plant(StreamCore.prototype, 'next', (_, next: StreamCore['next'], value: Parameters<StreamCore['next']>[0]) => {
+        next('type' in value && value.type === 'data' ? { ...value, trailers: null } : value);
       });
     },
   },
@@ -102,7 +95,7 @@ export const STREAM_FAULTS: readonly Fault[] = [
     fault: 'a value changes on its way',
     shows: 'payloads in order',
     sow: () => {
-      plant(LiveStream.prototype, 'next', (_, next: LiveStream['next'], value: Parameters<LiveStream['next']>[0]) => {
+      plant(StreamCore.prototype, 'next', (_, next: StreamCore['next'], value: Parameters<StreamCore['next']>[0]) => {
         next('payload' in value && typeof value.payload === 'string' ? { ...value, payload: value.payload.toUpperCase() } : value);
       });
     },
@@ -122,9 +115,9 @@ export const STREAM_FAULTS: readonly Fault[] = [
     shows: 'honest sides are not blamed',
     sow: () => {
       plant(
-        StreamState.prototype,
+        StreamCore.prototype,
         'accepts',
-        (state, accepts: StreamState['accepts'], input: StreamInput) => accepts(input) && state.phase !== 'halfClosedLocal',
+        (state, accepts: StreamCore['accepts'], input: StreamInput) => accepts(input) && state.phase !== 'halfClosedLocal',
       );
     },
   },
@@ -133,9 +126,9 @@ export const STREAM_FAULTS: readonly Fault[] = [
     shows: 'phases',
     sow: () => {
       plant(
-        StreamState.prototype,
+        StreamCore.prototype,
         'advance',
-        (_, advance: StreamState['advance'], input: StreamInput) => input === 'recvEnd' || advance(input),
+        (_, advance: StreamCore['advance'], input: StreamInput) => input === 'recvEnd' || advance(input),
       );
     },
   },

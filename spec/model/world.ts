@@ -104,13 +104,9 @@ export class World {
     this.findings.report();
     for (const end of ENDS) {
       const { session, limits, active } = this.sides[end];
-      const { used } = session.receiveBudget.held;
+      const { used } = session.budget.held;
       demand(used >= 0 && used <= limits.maxHeldBytes, 'bytes within the limit', () => `side ${end} holds ${used} bytes`);
-      demand(
-        session.streams.occupied <= limits.maxStreams,
-        'bytes within the limit',
-        () => `side ${end} keeps ${session.streams.occupied} streams`,
-      );
+      demand(session.places <= limits.maxStreams, 'bytes within the limit', () => `side ${end} keeps ${session.places} streams`);
       let unread = 0;
       for (const held of active) {
         if (!this.#tainted.has(held.id)) held.check();

@@ -9,7 +9,7 @@ const { NO_ERROR, CANCEL } = ResetCode;
 const CLEAN = { code: 1000, reason: '' };
 
 const close = (rig: Rig, drainMs = 0, reason = '') => {
-  rig.session.drain(drainMs, NO_ERROR, reason);
+  rig.connection.drain(drainMs, NO_ERROR, reason);
 };
 const brief = (rig: Rig) => rig.news.map(({ type, stream, code }) => [type, stream ?? code].join(' '));
 

@@ -11,7 +11,7 @@ const { NO_ERROR, PROTOCOL_ERROR, INTERNAL_ERROR, ENHANCE_YOUR_CALM } = ResetCod
 const logs = collectLogs();
 
 const close = (rig: Rig, drainMs = 0) => {
-  rig.session.drain(drainMs, NO_ERROR, '');
+  rig.connection.drain(drainMs, NO_ERROR, '');
 };
 
 describe('failed connections', () => {
@@ -32,13 +32,13 @@ describe('failed connections', () => {
     expect(stream.ends).toEqual([]);
     rig.transport.end({ code: 1002, reason: '', wasClean: true });
     expect(stream.ends).toMatchObject([{ how: 'lost', reason: { code: 1002 } }]);
-    expect(rig.session.scheduler.backlog.bytes).toBe(0);
+    expect(rig.connection.outbound.bytes).toBe(0);
   });
 
   it('Session fails only once', () => {
     const rig = new Rig();
-    rig.session.fail(ConnectionFault.tooMuch('one'));
-    rig.session.fail(ConnectionFault.tooMuch('two'));
+    rig.connection.fail(ConnectionFault.tooMuch('one'));
+    rig.connection.fail(ConnectionFault.tooMuch('two'));
     expect(rig.news).toEqual([{ type: 'goaway', code: ENHANCE_YOUR_CALM, last_stream: 0, reason: 'one' }]);
     expect(rig.transport.closes).toEqual([{ code: 1008, reason: 'one' }]);
   });
@@ -46,7 +46,7 @@ describe('failed connections', () => {
   it('Session logs a fault of this side and closes with 1011', () => {
     const rig = new Rig();
     const error = new Error('a bug');
-    rig.session.fail(error);
+    rig.connection.fail(error);
     expect(rig.news).toEqual([{ type: 'goaway', code: INTERNAL_ERROR, last_stream: 0, reason: 'internal error' }]);
     expect(rig.transport.closes).toEqual([{ code: 1011, reason: 'internal error' }]);
     expect(logs.errors).toEqual(['rxmux: internal error, the connection is closed']);
@@ -70,7 +70,7 @@ describe('failed connections', () => {
 
   it('A failed Session ignores frames that still arrive', () => {
     const rig = new Rig();
-    rig.session.fail(ConnectionFault.tooMuch('enough'));
+    rig.connection.fail(ConnectionFault.tooMuch('enough'));
     rig.receive({ type: 'open', stream: 1 });
     expect([rig.remotes, rig.observed]).toMatchObject([[], [['tx', { type: 'goaway' }]]]);
   });
@@ -104,7 +104,7 @@ describe('failed connections', () => {
     const stream = rig.remote(1);
     stream.live.handlerStarted();
     stream.onGone = () => {
-      rig.session.fail(ConnectionFault.tooMuch('enough'));
+      rig.connection.fail(ConnectionFault.tooMuch('enough'));
     };
     close(rig);
     expect(rig.transport.closes).toEqual([{ code: 1008, reason: 'enough' }]);
@@ -116,7 +116,7 @@ describe('failed connections', () => {
       const rig = new Rig();
       close(rig);
       time.advance(1_500);
-      rig.session.fail(ConnectionFault.tooMuch('enough'));
+      rig.connection.fail(ConnectionFault.tooMuch('enough'));
       time.advance(499);
       expect(rig.transport.terminated).toBeNull();
       time.advance(1);

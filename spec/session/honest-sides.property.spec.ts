@@ -78,12 +78,12 @@ class Side {
     const holder = this.holders[choice % Math.max(1, this.holders.length)];
     const payload = `${choice}`.padEnd(size, '"');
     if (act === 'open' || act === 'notify') this.#open(payload, act === 'notify', choice % 2 === 0);
-    else if (act === 'ping') rig.session.control.ping(noop, noop);
+    else if (act === 'ping') rig.connection.control.ping(noop, noop);
     else if (act === 'fill') rig.transport.bufferedAmount = FULL;
     else if (act === 'empty') rig.transport.drainTo(0);
     else if (act === 'turn') rig.transport.nextTurn();
     else if (act === 'break') this.breakable.breaksAt = WRITING;
-    else if (act === 'drain') rig.session.drain(choice, ResetCode.NO_ERROR, '');
+    else if (act === 'drain') rig.connection.drain(choice, ResetCode.NO_ERROR, '');
     else if (holder === undefined || holder.live.sealed) return;
     else if (act === 'send') this.#send(holder, { payload });
     else if (act === 'end') this.#send(holder, choice % 2 === 0 ? { end: true } : { payload, end: true });
@@ -91,7 +91,7 @@ class Side {
   }
 
   #open(payload: unknown, forgotten: boolean, end: boolean): void {
-    if (!this.rig.session.acceptsStreams) return;
+    if (!this.rig.connection.acceptsStreams) return;
     const holder = this.rig.local(forgotten);
     this.locals.push(holder);
     if (forgotten) this.forgotten.add(holder.live.id);

@@ -85,16 +85,16 @@ describe('hostile remotes', () => {
             else if ('type' in step) rig.receive(step.type === 'open' && step.stream === null ? { ...step, stream: (lastId += 2) } : step);
             else if (step.local === 'fill') rig.transport.bufferedAmount = FULL;
             else if (step.local === 'empty') rig.transport.drainTo(0);
-            else if (step.local === 'drain') rig.session.drain(1_000, ResetCode.NO_ERROR, '');
-            else if (step.local === 'open') locals.push(...(rig.session.acceptsStreams ? [rig.open({ payload: 'mine' })] : []));
+            else if (step.local === 'drain') rig.connection.drain(1_000, ResetCode.NO_ERROR, '');
+            else if (step.local === 'open') locals.push(...(rig.connection.acceptsStreams ? [rig.open({ payload: 'mine' })] : []));
             else {
               const holder = holders().find(({ live }) => !live.sealed);
               if (holder === undefined) continue;
               if (step.local === 'reset') holder.live.reset('user', ResetCode.CANCEL, '');
               else rig.send(holder, { payload: 'mine', end: step.local === 'end' });
             }
-            expect(rig.session.receiveBudget.held.used).toBeLessThanOrEqual(limits.maxHeldBytes);
-            expect(rig.session.streams.occupied).toBeLessThanOrEqual(limits.maxStreams);
+            expect(rig.connection.budget.held.used).toBeLessThanOrEqual(limits.maxHeldBytes);
+            expect(rig.connection.places).toBeLessThanOrEqual(limits.maxStreams);
           }
           const ids = rig.remotes.map(({ live }) => live.id);
           expect(ids.every((each, at) => each % 2 === 1 && !ids.slice(0, at).includes(each))).toBe(true);

@@ -11,7 +11,7 @@ function asking() {
   const told: string[] = [];
   const ask = (): void => {
     pacedPing(
-      rig.session.control,
+      rig.connection.control,
       () => told.push('answered'),
       ({ code }) => told.push(`lost ${code}`),
     );

@@ -10,7 +10,7 @@ describe('pings', () => {
       const trips: number[] = [];
       const lost: unknown[] = [];
       time.advance(10);
-      rig.session.control.ping(trips.push.bind(trips), lost.push.bind(lost));
+      rig.connection.control.ping(trips.push.bind(trips), lost.push.bind(lost));
       const [ping] = rig.news;
       time.advance(42);
       rig.receive({ type: 'pong', nonce: ping?.nonce });
@@ -22,7 +22,7 @@ describe('pings', () => {
   it('Session numbers its pings with their nonces, and uses no random number', () => {
     const random = jest.spyOn(Math, 'random');
     const rig = new Rig();
-    for (let n = 0; n < 37; n++) rig.session.control.ping(() => undefined);
+    for (let n = 0; n < 37; n++) rig.connection.control.ping(() => undefined);
     expect(rig.news.map(({ nonce }) => nonce)).toEqual(Array.from({ length: 37 }, (_, n) => (n + 1).toString(36)));
     expect(random).not.toHaveBeenCalled();
     random.mockRestore();
@@ -32,7 +32,7 @@ describe('pings', () => {
     const rig = new Rig();
     const lost: unknown[] = [];
     const ping = () => {
-      rig.session.control.ping(
+      rig.connection.control.ping(
         () => undefined,
         (reason) => lost.push(reason),
       );

@@ -41,7 +41,7 @@ describe('observers of outgoing frames', () => {
     onSending(rig, carries('a'), () => {
       rig.send(stream, { payload: 'b' });
       rig.open({ payload: 'other' });
-      rig.session.control.probe();
+      rig.connection.control.probe();
       rig.send(stream, { payload: 'c', end: true });
     });
     rig.send(stream, { payload: 'a' });
@@ -97,7 +97,7 @@ describe('observers of outgoing frames', () => {
       rig.send(stream, { type: 'open', payload: 'a' });
       expect(rig.sent).toEqual([]);
       expect(stream.ends).toMatchObject([{ how: 'reset', by: 'user', code }]);
-      expect(rig.session.streams.size).toBe(0);
+      expect(rig.connection.streams.size).toBe(0);
     },
   );
 
@@ -127,7 +127,7 @@ describe('observers of outgoing frames', () => {
   it('An observer may end the connection, and the goaway is the last frame that leaves', () => {
     const rig = new Rig();
     onSending(rig, isOpen, () => {
-      rig.session.fail(ConnectionFault.tooMuch('enough'));
+      rig.connection.fail(ConnectionFault.tooMuch('enough'));
     });
     const stream = rig.open({ payload: 'never' });
     expect(rig.sent.map(spell)).toEqual(['goaway  11']);
@@ -141,7 +141,7 @@ describe('observers of outgoing frames', () => {
       if (direction === 'rx') rig.transport.end();
     };
     rig.receive({ type: 'open', stream: 1, payload: 'late' });
-    expect([rig.remotes, rig.session.streams.size]).toEqual([[], 0]);
+    expect([rig.remotes, rig.connection.streams.size]).toEqual([[], 0]);
   });
 
   it('A stream is lost, and not unsent, when the socket ends while an observer sees its open', () => {
@@ -165,7 +165,7 @@ describe('sinks', () => {
       rig.send(stream, { payload: 'answer' });
       rig.open({ payload: 'push', end: true }, true);
       stream.live.reset('user', CANCEL, 'enough');
-      rig.session.drain(0, NO_ERROR, '');
+      rig.connection.drain(0, NO_ERROR, '');
     };
     rig.receive({ type: 'data', stream: 1, payload: 'question', end: true });
     expect(sentAndSeen(rig)).toEqual(['data 1 answer', 'open 2 push', 'reset 1 8', 'goaway  0']);
@@ -188,7 +188,7 @@ describe('sinks', () => {
     const rig = new Rig();
     const stream = rig.open({ end: true });
     const sizes: number[] = [];
-    stream.onReceive = stream.onGone = () => sizes.push(rig.session.streams.size);
+    stream.onReceive = stream.onGone = () => sizes.push(rig.connection.streams.size);
     rig.receive({ type: 'data', stream: 2, payload: 'answer', end: true });
     expect(sizes).toEqual([0, 0]);
   });
@@ -201,7 +201,7 @@ describe('sinks', () => {
     one.onGone = () => {
       rig.send(two, { payload: 'late' });
       two.live.reset('user', CANCEL, '');
-      accepting.push(rig.session.acceptsStreams);
+      accepting.push(rig.connection.acceptsStreams);
     };
     rig.transport.end();
     expect(accepting).toEqual([false]);
@@ -218,7 +218,7 @@ describe('sinks', () => {
       live.handlerSettled();
     };
     expect(rig.remote(1).ends).toHaveLength(1);
-    expect(rig.session.streams.occupied).toBe(0);
+    expect(rig.connection.places).toBe(0);
   });
 });
 
@@ -265,7 +265,7 @@ describe('sockets that deliver within send', () => {
     answering(rig, { type: 'data', stream: 2, payload: 'last', end: true });
     rig.send(stream, { end: true });
     expect([stream.payloads, stream.ends]).toEqual([['last'], [{ how: 'ended' }]]);
-    expect(rig.session.streams.size).toBe(0);
+    expect(rig.connection.streams.size).toBe(0);
   });
 
   it('Session ignores a reset within the write of the end that closes its stream', () => {
@@ -307,9 +307,9 @@ describe('sockets that deliver within send', () => {
     const answered: number[] = [];
     rig.transport.onSend = (message) => {
       rig.transport.onSend = () => undefined;
-      rig.receive({ ...rig.session.codec.decode(message), type: 'pong' });
+      rig.receive({ ...rig.connection.codec.decode(message), type: 'pong' });
     };
-    rig.session.control.ping((ms) => answered.push(ms));
+    rig.connection.control.ping((ms) => answered.push(ms));
     expect(answered).toHaveLength(1);
   });
 
@@ -317,7 +317,7 @@ describe('sockets that deliver within send', () => {
     const rig = new Rig();
     const stream = rig.open({ end: true });
     answering(rig, { type: 'goaway', code: NO_ERROR, last_stream: 0 });
-    rig.session.drain(1000, NO_ERROR, '');
+    rig.connection.drain(1000, NO_ERROR, '');
     expect(stream.ends).toMatchObject([{ how: 'reset', code: ResetCode.REFUSED }]);
     expect(rig.transport.closes).toEqual([{ code: 1000, reason: '' }]);
   });
@@ -326,9 +326,9 @@ describe('sockets that deliver within send', () => {
     ['an open', (rig) => rig.open()],
     ['an end', (rig, stream) => rig.send(stream, { end: true })],
     ['a reset', (_rig, stream) => stream.live.reset('user', CANCEL, '')],
-    ['a goaway', (rig) => rig.session.drain(1000, NO_ERROR, '')],
+    ['a goaway', (rig) => rig.connection.drain(1000, NO_ERROR, '')],
     ['a pong', (rig) => rig.receive({ type: 'ping', nonce: 'n' })],
-    ['a close', (rig) => rig.session.fail(ConnectionFault.tooMuch('enough'))],
+    ['a close', (rig) => rig.connection.fail(ConnectionFault.tooMuch('enough'))],
   ])('Session ends each stream once and releases everything when the socket ends within the write of %s', (_what, act) => {
     const rig = new Rig();
     const stream = rig.remote(1, { end: true });
@@ -372,7 +372,7 @@ describe('sinks that throw', () => {
     rig.send(stream, { end: true });
     act(rig);
     expect(stream.ends).toHaveLength(1);
-    expect(logs.errors).toEqual(['rxmux: stream 1: internal error']);
+    expect(logs.errors).toEqual(['rxmux: a subscriber of a stream failed']);
     rig.transport.end();
     expect(other.ends).toHaveLength(1);
     expect(rig.isEmpty).toBe(true);

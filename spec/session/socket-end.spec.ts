@@ -43,7 +43,7 @@ const MIDDLES: readonly (readonly [what: string, begin: (rig: Rig) => void])[] =
   [
     'a ping',
     (rig) =>
-      rig.session.control.ping(
+      rig.connection.control.ping(
         () => undefined,
         () => undefined,
       ),
@@ -53,7 +53,7 @@ const MIDDLES: readonly (readonly [what: string, begin: (rig: Rig) => void])[] =
   [
     'a drain',
     (rig) => {
-      rig.session.drain(60_000, NO_ERROR, '');
+      rig.connection.drain(60_000, NO_ERROR, '');
     },
   ],
   [
@@ -61,10 +61,10 @@ const MIDDLES: readonly (readonly [what: string, begin: (rig: Rig) => void])[] =
     (rig) => {
       rig.transport.bufferedAmount = MIB;
       rig.send(rig.held(1), { payload: 'a' });
-      rig.session.drain(0, NO_ERROR, '');
+      rig.connection.drain(0, NO_ERROR, '');
     },
   ],
-  ['the closing handshake', (rig) => rig.session.drain(0, NO_ERROR, '')],
+  ['the closing handshake', (rig) => rig.connection.drain(0, NO_ERROR, '')],
   ['a failure', (rig) => rig.transport.receive('{')],
 ];
 
@@ -76,7 +76,7 @@ describe('ends of sockets', () => {
       const holders = [rig.open(), rig.remote(1)];
       begin(rig);
       time.advance(10);
-      const unread = rig.held(1).live.phase === 'closed' ? 0 : rig.session.receiveBudget.held.used;
+      const unread = rig.held(1).live.phase === 'closed' ? 0 : rig.connection.budget.held.used;
       rig.transport.end({ code: 1001, reason: 'gone', wasClean: true });
       rig.transport.end();
       for (const { ends } of holders) expect(ends).toHaveLength(1);
@@ -88,10 +88,10 @@ describe('ends of sockets', () => {
       const sent = rig.transport.sent.length;
       rig.transport.drainTo(0);
       rig.transport.nextTurn();
-      rig.session.probe();
-      rig.session.fail(ConnectionFault.tooMuch('late'));
-      rig.session.drain(60_000, NO_ERROR, '');
-      rig.session.control.ping(
+      rig.connection.probe();
+      rig.connection.fail(ConnectionFault.tooMuch('late'));
+      rig.connection.drain(60_000, NO_ERROR, '');
+      rig.connection.control.ping(
         () => undefined,
         () => undefined,
       );
@@ -120,7 +120,7 @@ describe('ends of sockets', () => {
     const rig = new Rig({ started: false });
     rig.transport.end();
     expect(rig.reasons).toEqual([]);
-    rig.session.start();
+    rig.connection.start();
     expect(rig.reasons).toEqual([{ code: 1006, reason: '', wasClean: false, willRetry: false }]);
   });
 
@@ -132,7 +132,7 @@ describe('ends of sockets', () => {
     rig.send(stream, { payload: 'x'.repeat(MIB) });
     stream.live.whenRoom(() => told.push('woken'));
     stream.onGone = () => told.push('gone');
-    rig.session.fail(ConnectionFault.tooMuch('enough'));
+    rig.connection.fail(ConnectionFault.tooMuch('enough'));
     expect(told).toEqual([]);
     rig.transport.end();
     expect(told).toEqual(['gone', 'woken']);

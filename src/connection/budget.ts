@@ -6,18 +6,9 @@ import type { Clock } from '../util/time.js';
 import { ResetCode } from '../wire/codes.js';
 import type { Limits } from '../wire/limits.js';
 import { HeldBytes } from '../wire/reassembly.js';
+import type { Excess } from '../stream/receiving.js';
+import type { StreamCore } from '../stream/stream-core.js';
 import type { Share } from './connection.js';
-
-/** The reset of a stream that may not keep a payload. */
-export interface Excess {
-  readonly code: ResetCode;
-  readonly reason: string;
-}
-
-/** A stream that keeps payloads, as the budget sees it. */
-export interface Keeper {
-  readonly closed: boolean;
-}
 
 /** Unread payloads leave this part of the limit to attached bytes, which every new stream needs. */
 const ATTACHED_SHARE = 1 / 16;
@@ -31,7 +22,7 @@ const UNPACED_BYTES = 2 * 1024 * 1024;
 const PAUSE_SHARE = 3 / 4;
 
 /** Counts unread payloads per stream and per connection. Slows the remote when a stream holds too many bytes: its bulk first, then the socket. */
-export class ReceiveBudget {
+export class Budget {
   /** Bytes of unfinished and unread payloads. */
   readonly held: HeldBytes;
   /** Payloads of opens, headers and trailers, which live as long as their streams. Shares the limit with {@link held}. */
@@ -57,7 +48,7 @@ export class ReceiveBudget {
    *
    * @returns the excess over a limit, or `null` if the payload was counted
    */
-  keep(stream: Keeper, unread: number, bytes: number, weight: number): Excess | null {
+  keep(stream: StreamCore, unread: number, bytes: number, weight: number): Excess | null {
     const mostUnread = this.#mostUnread(stream);
     if (unread > mostUnread) {
       const reason = `${unread} unread bytes are over the limit of ${mostUnread} (maxUnreadBytes)`;
@@ -65,7 +56,7 @@ export class ReceiveBudget {
     }
     if (!this.held.take(weight)) return tooMuch(this.held, weight);
     // A closed stream receives nothing more, so its reader need not slow the remote.
-    if (!stream.closed) this.#slow(stream, unread, bytes);
+    if (!stream.isClosed) this.#slow(stream, unread, bytes);
     return null;
   }
 
@@ -74,8 +65,18 @@ export class ReceiveBudget {
     return this.attached.take(bytes) ? null : tooMuch(this.attached, bytes);
   }
 
+  /** The stream of attached `bytes` has ended. */
+  detach(bytes: number): void {
+    this.attached.release(bytes);
+  }
+
+  /** A payload of `weight` has passed to a reader, which may keep it. */
+  passed(weight: number): void {
+    this.held.release(weight);
+  }
+
   /** The consumer has read or dropped a payload of `bytes` and `weight`, so its stream has `unread` encoded bytes left. */
-  read(stream: Keeper, unread: number, bytes: number, weight: number): void {
+  read(stream: StreamCore, unread: number, bytes: number, weight: number): void {
     this.held.release(weight);
     if (unread < this.#pauseFrom(stream)) this.reading.caughtUp(stream);
     if (unread < this.limits.pauseBytes) this.hold.caughtUp(stream);
@@ -83,7 +84,7 @@ export class ReceiveBudget {
   }
 
   /** A stream leaves, whatever its consumer has not read. */
-  unblock(stream: Keeper): void {
+  unblock(stream: StreamCore): void {
     this.reading.caughtUp(stream);
     this.hold.caughtUp(stream);
   }
@@ -101,20 +102,20 @@ export class ReceiveBudget {
   }
 
   /** Unread bytes of a stream that do not reset it. */
-  #mostUnread(stream: Keeper): number {
+  #mostUnread(stream: StreamCore): number {
     const { maxUnreadBytes } = this.limits;
     return this.hold.slows(stream) ? PACED_LIMITS * maxUnreadBytes : maxUnreadBytes;
   }
 
   /** Unread bytes of a stream that pause the socket. */
-  #pauseFrom(stream: Keeper): number {
+  #pauseFrom(stream: StreamCore): number {
     const { pauseBytes } = this.limits;
     const most = this.#mostUnread(stream);
     const from = this.hold.slows(stream) ? most * PACED_PAUSE_SHARE : Math.min(pauseBytes + UNPACED_BYTES, most * PAUSE_SHARE);
     return Math.max(pauseBytes, from);
   }
 
-  #slow(stream: Keeper, unread: number, bytes: number): void {
+  #slow(stream: StreamCore, unread: number, bytes: number): void {
     if (this.share?.holdsMuch === true) this.reading.lag(stream);
     if (unread < this.limits.pauseBytes) return;
     this.hold.lag(stream);

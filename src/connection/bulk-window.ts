@@ -2,7 +2,6 @@ import { Subscription, asyncScheduler } from 'rxjs';
 import { Fifo, LazySet } from '../util/collections.js';
 import { steadyNow } from '../util/time.js';
 import { BYTES_PER_PING } from './inbound.js';
-import type { Backlog } from './outbound.js';
 
 /** A whole frame with so many bytes of payload counts as bulk. So does every slice. */
 export const BULK_FRAME_BYTES = 16 * 1024;
@@ -119,7 +118,7 @@ class Path {
  * A long path needs more: twice the bandwidth-delay product, that rate × the shortest round trip. The factor of two allows the rate to double
  * with each round trip until the path is full.
  */
-export class BulkWindow {
+export class BulkWindow<S> {
   #sentBytes = 0;
   #answered: Answered = { at: -Infinity, bytes: 0 };
   #sentAt = -Infinity;
@@ -133,15 +132,16 @@ export class BulkWindow {
   readonly #probes = new Fifo<Probe>();
   #patience = Subscription.EMPTY;
   /** Streams whose last frame was bulk. */
-  readonly #streams = new LazySet<number>();
+  readonly #streams = new LazySet<S>();
   /** The stream that sent bulk last. */
-  #last = 0;
+  #last: S | null = null;
 
   constructor(
     private readonly ping: SendPing,
     /** Called once bulk may go on. */
     private readonly opened: () => void,
-    private readonly backlog: Pick<Backlog, 'hasMore'>,
+    /** Whether a stream has queued frames, or waits to be pulled. */
+    private readonly hasMore: (stream: S) => boolean,
   ) {}
 
   /** Bytes of bulk that may be unanswered. */
@@ -162,12 +162,12 @@ export class BulkWindow {
   }
 
   /** Returns whether a stream's last frame was bulk and its next frame has to wait. */
-  holds(stream: number): boolean {
+  holds(stream: S): boolean {
     return this.#streams.has(stream) && !this.open;
   }
 
   /** A slice or a whole bulk frame leaves, or many small values have left. */
-  sent(stream: number, bytes: number): void {
+  sent(stream: S, bytes: number): void {
     const now = steadyNow();
     if (now - this.#sentAt >= REST_MS) this.#path = new Path();
     this.#sentAt = now;
@@ -177,13 +177,14 @@ export class BulkWindow {
   }
 
   /** A small frame leaves. It contends with bulk if another stream is in the middle of a transfer. */
-  passed(stream: number): void {
+  passed(stream: S): void {
     this.#streams.delete(stream);
-    if (this.#streams.has(this.#last) && this.backlog.hasMore(this.#last)) this.#contendedUntil = steadyNow() + CONTENDED_MS;
+    const last = this.#last;
+    if (last !== null && this.#streams.has(last) && this.hasMore(last)) this.#contendedUntil = steadyNow() + CONTENDED_MS;
   }
 
   /** The stream sends nothing more. */
-  release(stream: number): void {
+  release(stream: S): void {
     this.#streams.delete(stream);
   }
 

@@ -4,19 +4,19 @@ import type { Transport } from '../transport/transport.js';
 import { LONGEST_TIMER_MS, steadyNow } from '../util/time.js';
 import { CloseCode, ResetCode } from '../wire/codes.js';
 import { ConnectionFault } from '../wire/errors.js';
-import type { ReceiveBudget } from './budget.js';
-import type { StreamTable } from './connection.js';
+import type { Budget } from './budget.js';
+import type { Connection } from './connection.js';
 import type { ControlStream } from './control.js';
-import type { Scheduler } from './outbound.js';
+import type { Outbound } from './outbound.js';
 import type { Transit } from './transit.js';
 import type { Watchdog } from './watchdog.js';
 
 /** The parts of a session that its end uses. */
 export interface ClosingHost {
   readonly transport: Pick<Transport, 'close'>;
-  readonly streams: Pick<StreamTable, 'size' | 'values'>;
-  readonly scheduler: Pick<Scheduler, 'addAhead' | 'stop' | 'whenFlushed'>;
-  readonly receiveBudget: Pick<ReceiveBudget, 'resume' | 'stop'>;
+  readonly streams: Pick<Connection['streams'], 'size' | 'values'>;
+  readonly outbound: Pick<Outbound, 'addAhead' | 'stop' | 'whenFlushed'>;
+  readonly budget: Pick<Budget, 'resume' | 'stop'>;
   readonly watchdog: Pick<Watchdog, 'watchClosing'>;
   readonly transit: Pick<Transit, 'whenArrived'>;
   readonly control: Pick<ControlStream, 'announceGoaway' | 'goaway'>;
@@ -60,8 +60,8 @@ export class Closing {
     if (this.#phase === 'open') {
       this.#phase = 'draining';
       this.#reason = reason;
-      host.receiveBudget.resume();
-      host.scheduler.addAhead(host.control.announceGoaway(code, reason));
+      host.budget.resume();
+      host.outbound.addAhead(host.control.announceGoaway(code, reason));
       this.#refuseUndispatched();
     }
     if (this.#phase !== 'draining') return;
@@ -85,7 +85,7 @@ export class Closing {
     // Announced first, so that no stream opens while the rest is undone.
     host.control.goaway.announce();
     this.#stopReceiving();
-    host.scheduler.stop(host.control.announceGoaway(fault.resetCode, fault.message));
+    host.outbound.stop(host.control.announceGoaway(fault.resetCode, fault.message));
     host.transport.close(fault.closeCode, fault.message);
   }
 
@@ -93,7 +93,7 @@ export class Closing {
   expectRemoteClose(): void {
     this.#within(ERROR_GOAWAY_MS, () => {
       this.#stopReceiving();
-      this.host.scheduler.stop(null);
+      this.host.outbound.stop(null);
       this.host.transport.close(CloseCode.CLEAN, '');
     });
   }
@@ -133,11 +133,11 @@ export class Closing {
     this.#phase = 'flushing';
     this.#timer.unsubscribe();
     for (const stream of host.streams.values()) stream.advance('seal');
-    host.receiveBudget.stop();
+    host.budget.stop();
     host.watchdog.watchClosing();
-    host.scheduler.whenFlushed(() => {
+    host.outbound.whenFlushed(() => {
       for (const stream of host.streams.values()) stream.reset('library', ResetCode.CANCEL, 'the connection is closing');
-      host.scheduler.whenFlushed(() => {
+      host.outbound.whenFlushed(() => {
         this.#phase = 'arriving';
         host.transit.whenArrived(() => {
           this.#shut();
@@ -155,7 +155,7 @@ export class Closing {
 
   #stopReceiving(): void {
     this.stop();
-    this.host.receiveBudget.stop();
+    this.host.budget.stop();
     this.host.watchdog.watchClosing();
   }
 }

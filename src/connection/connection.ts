@@ -1,154 +1,61 @@
 import { RestartingPipeline } from '../rx/pipeline.js';
 import type { CloseCause } from '../stream/end.js';
-import type { Holdings } from '../stream/receiving.js';
-import { loseSocket } from '../stream/stream-core.js';
-import type { LiveStream, StreamOwner } from '../stream/stream-core.js';
+import type { Carrier, StreamCore, StreamOwner } from '../stream/stream-core.js';
 import { abnormalClose } from '../transport/transport.js';
 import type { SocketClose, Transport } from '../transport/transport.js';
-import { LazyMap } from '../util/collections.js';
 import type { Codec, Message } from '../wire/codec.js';
-import { FIRST_APPLICATION_CODE, ResetCode, resetCodeName } from '../wire/codes.js';
+import { ResetCode } from '../wire/codes.js';
 import type { CloseReason } from '../wire/codes.js';
+import { overtakes } from '../stream/end.js';
 import { StreamIdsExhaustedError } from '../wire/errors.js';
 import type { Frame, FrameDirection } from '../wire/frame.js';
 import type { Limits } from '../wire/limits.js';
 import { Reassembly } from '../wire/reassembly.js';
 import type { HeldShare } from '../wire/reassembly.js';
 import type { SplitMessage } from '../wire/shared.js';
-import { AnswerHold, ReadBackpressure, ReceiveBudget } from './budget.js';
+import { AnswerHold, Budget, ReadBackpressure } from './budget.js';
 import { Closing } from './closing.js';
 import { ControlStream } from './control.js';
-import { Admission, FloodGuard, Inbound } from './inbound.js';
-import { Departures, NotificationTurn, Outbound, Scheduler } from './outbound.js';
-import { ControlReplies } from './replies.js';
+import { FloodGuard, Inbound } from './inbound.js';
+import { Outbound } from './outbound.js';
+import { ControlReplies, resetFrame } from './replies.js';
 import { StreamMap } from './stream-map.js';
 import { Transit } from './transit.js';
 import { Watchdog } from './watchdog.js';
 import type { KeepaliveTimes } from './watchdog.js';
 
-/** The live streams of one connection by id. It also tracks used ids, and the places of remote streams. */
-export class StreamTable extends StreamMap<LiveStream> {
-  #occupied = 0;
-  /** Holdings of closed streams whose reset is not written yet. */
-  readonly #resets = new LazyMap<number, Holdings>();
-  #nextId: number;
-  #highestSent = 0;
-
-  constructor(
-    private readonly isDialer: boolean,
-    firstId: number,
-    private readonly share: Share | null = null,
-  ) {
-    super();
-    this.#nextId = firstId;
-  }
-
-  /** The number of places that remote streams hold. */
-  get occupied(): number {
-    return this.#occupied;
-  }
-
-  /** The id of this side's next stream. Ids end at 2^53 − 1. */
-  get nextId(): number {
-    return this.#nextId;
-  }
-
-  get exhausted(): boolean {
-    return !Number.isSafeInteger(this.#nextId);
-  }
-
-  /** Returns all streams, the unsent ones first: they keep their places ahead of streams that the owners of failed streams open. */
-  unsentFirst(): LiveStream[] {
-    const streams = this.values();
-    return [...streams.filter(({ unsent }) => unsent), ...streams.filter(({ unsent }) => !unsent)];
-  }
-
-  /** Returns whether an id belongs to this side. Odd ids belong to the dialer. */
-  owns(id: number): boolean {
-    return (id % 2 === 1) === this.isDialer;
-  }
-
-  /** Returns whether this side has ever sent stream `id`, so that the remote may know it. */
-  hasOpened(id: number): boolean {
-    return id <= this.#highestSent;
-  }
-
-  /**
-   * Takes {@link nextId} for a stream of this side.
-   *
-   * @throws StreamIdsExhaustedError if none is left
-   */
-  takeId(): number {
-    if (this.exhausted) throw new StreamIdsExhaustedError('expected a free stream id, got none: this connection has used all of them');
-    const id = this.#nextId;
-    this.#nextId += 2;
-    return id;
-  }
-
-  /** The open of this side's stream `id` has left, or its first slice. */
-  opened(id: number): void {
-    this.#highestSent = Math.max(this.#highestSent, id);
-  }
-
-  /** Takes a place for a remote stream. */
-  takePlace(): void {
-    this.#occupied++;
-    this.share?.streamTaken();
-  }
-
-  /** Frees a place. */
-  releasePlace(): void {
-    this.#occupied--;
-    this.share?.streamReleased();
-  }
-
-  /** A reset of stream `id` is queued. The stream keeps its place until the reset is written. */
-  awaitReset(id: number, holdings: Holdings): void {
-    holdings.awaitReset();
-    this.#resets.set(id, holdings);
-  }
-
-  resetWritten(id: number): void {
-    const holdings = this.#resets.get(id);
-    if (holdings === undefined) return;
-    this.#resets.delete(id);
-    holdings.resetWritten();
-  }
-
-  /** Releases the places of all queued resets, because no reset will be written any more. */
-  releaseResets(): void {
-    for (const id of this.#resets.keys()) this.resetWritten(id);
-  }
-}
-
-/** One socket's life. An inbound pipeline turns messages into frames of streams. An outbound pipeline turns frames in turn into messages. */
-export class Session {
+/** One socket's life: its streams by id, and two pipelines. {@link Inbound} is the way in, {@link Outbound} the way out. */
+export class Connection implements Carrier {
   readonly transport: Transport;
   readonly codec: Codec;
-  readonly limits: SessionLimits;
+  readonly limits: ConnectionLimits;
   readonly isDialer: boolean;
   readonly number: number;
   readonly maxFrameBytes: number;
   readonly share: Share | null;
+  readonly owner: ConnectionOwner;
+  /** The live streams. */
+  readonly streams = new StreamMap<StreamCore>();
   readonly reading: ReadBackpressure;
   readonly hold: AnswerHold;
-  readonly receiveBudget: ReceiveBudget;
-  readonly reassembly: Reassembly;
-  readonly scheduler: Scheduler;
-  readonly watchdog: Watchdog;
+  readonly budget: Budget;
   readonly flood: FloodGuard;
-  readonly replies: ControlReplies;
   readonly control: ControlStream;
   readonly transit: Transit;
-  readonly streams: StreamTable;
   readonly closing: Closing;
-  readonly admission: Admission;
-  readonly owner: SessionOwner;
-  readonly notifications: NotificationTurn;
-  readonly departures: Departures;
-  readonly #out = new RestartingPipeline(new Outbound(this));
+  readonly inbound: Inbound;
+  readonly outbound: Outbound;
+  readonly replies: ControlReplies;
+  readonly watchdog: Watchdog;
+  readonly reassembly: Reassembly;
+  /** The places that remote streams hold. */
+  places = 0;
+  /** The id of this side's next stream. Ids end at 2^53 − 1. */
+  nextId: number;
+  #highestSent = 0;
+  readonly #out: RestartingPipeline;
 
-  constructor(options: SessionOptions) {
+  constructor(options: ConnectionOptions) {
     const { transport, codec, limits, isDialer } = options;
     this.transport = transport;
     this.codec = codec;
@@ -158,55 +65,105 @@ export class Session {
     this.maxFrameBytes = options.maxFrameBytes;
     this.owner = options.owner;
     this.share = options.share ?? null;
+    this.nextId = options.firstId ?? (isDialer ? 1 : 2);
     this.reading = new ReadBackpressure(transport, limits.pauseMs);
     this.hold = new AnswerHold(this, limits.pauseMs);
-    this.receiveBudget = new ReceiveBudget(limits, this.reading, this.hold, this.share);
+    this.budget = new Budget(limits, this.reading, this.hold, this.share);
     this.flood = new FloodGuard(limits);
     this.control = new ControlStream(this);
     this.transit = new Transit(transport, this.control);
-    this.streams = new StreamTable(isDialer, options.firstId ?? (isDialer ? 1 : 2), this.share);
     this.closing = new Closing(this);
-    this.admission = new Admission(this);
-    this.scheduler = new Scheduler(this);
+    this.inbound = new Inbound(this);
+    this.outbound = new Outbound(this);
     this.replies = new ControlReplies(this);
-    this.notifications = new NotificationTurn(this);
-    this.departures = new Departures(this);
     this.watchdog = new Watchdog(this, options.keepalive);
-    this.reassembly = new Reassembly(codec, limits, this.receiveBudget.held, this.watchdog.fragments);
+    this.reassembly = new Reassembly(codec, limits, this.budget.held, this.watchdog.fragments);
+    this.#out = new RestartingPipeline(this.outbound);
     this.#out.start();
   }
 
   /** Begins to read. Until then the transport keeps arriving messages. */
   start(): void {
-    new RestartingPipeline(new Inbound(this)).start();
+    new RestartingPipeline(this.inbound).start();
     this.watchdog.start();
   }
 
+  // Its streams
+
   /**
-   * Accepts a stream of this side. The caller must send its open before the session adopts another stream.
+   * Accepts a stream of this side. The caller must send its open before the connection adopts another stream.
    *
    * @throws StreamIdsExhaustedError if no id is left
    */
-  adopt(stream: LiveStream): void {
-    const id = this.streams.takeId();
+  adopt(stream: StreamCore): void {
+    if (this.isExhausted) throw new StreamIdsExhaustedError('expected a free stream id, got none: this connection has used all of them');
+    const id = this.nextId;
+    this.nextId += 2;
     stream.enter(this, id);
     this.streams.set(id, stream);
     this.owner.tally.opened++;
   }
 
-  /** Whether a notification is leaving in several messages, so that a later one has to wait. */
-  get isNotifying(): boolean {
-    return this.notifications.isTaken;
+  /** Whether this side has used all stream ids (S1). */
+  get isExhausted(): boolean {
+    return !Number.isSafeInteger(this.nextId);
   }
 
-  /** A notification of several messages has left. The next one may follow. */
-  notified(): void {
-    this.owner.notified(this);
+  /** Returns whether an id belongs to this side. Odd ids belong to the dialer. */
+  owns(id: number): boolean {
+    return (id % 2 === 1) === this.isDialer;
   }
+
+  /** The open of this side's stream `id` has left, or its first slice. */
+  opened(id: number): void {
+    this.#highestSent = Math.max(this.#highestSent, id);
+  }
+
+  /** Returns whether this side has ever sent stream `id`, so that the remote may know it. */
+  hasOpened(id: number): boolean {
+    return id <= this.#highestSent;
+  }
+
+  takePlace(): void {
+    this.places++;
+    this.share?.streamTaken();
+  }
+
+  releasePlace(): void {
+    this.places--;
+    this.share?.streamReleased();
+  }
+
+  dispatched(id: number): void {
+    this.control.goaway.dispatched(id);
+  }
+
+  reset(stream: StreamCore, code: ResetCode | null, reason: string, payload: unknown, encodedPayload: Message | null): void {
+    this.outbound.addReset(stream, resetFrame(this, Number(stream.id), code, reason, payload, encodedPayload), overtakes(code));
+  }
+
+  forget(stream: StreamCore): void {
+    const id = Number(stream.id);
+    this.streams.delete(id);
+    this.reassembly.release(id);
+  }
+
+  released(stream: StreamCore): void {
+    this.outbound.released(stream);
+    this.closing.streamReleased();
+  }
+
+  /** Returns the live streams, the unsent ones first: they keep their places ahead of streams that the owners of failed streams open. */
+  #unsentFirst(): StreamCore[] {
+    const streams = this.streams.values();
+    return [...streams.filter(({ unsent }) => unsent), ...streams.filter(({ unsent }) => !unsent)];
+  }
+
+  // For its owner
 
   /** Whether waiting notifications may follow an earlier one on this socket. */
   get takesNotifications(): boolean {
-    return !this.closing.isOver && this.goawayCode === null;
+    return !this.isOver && this.goawayCode === null;
   }
 
   /** Whether this socket accepts new streams of this side. A connection that has failed has announced its goaway. */
@@ -230,30 +187,59 @@ export class Session {
     this.closing.drain(drainMs, code, reason);
   }
 
-  /** The last open stream has ended, and the connection stays. */
-  idle(): void {
-    this.owner.idle(this);
-  }
-
   /** Probes the connection for a sign of life at once. */
   probe(): void {
     this.watchdog.probeNow();
+  }
+
+  // Its end
+
+  /** Whether the connection has failed or ended. It then drops later frames. */
+  get isOver(): boolean {
+    return this.closing.isOver;
+  }
+
+  /** The last open stream has ended, and the connection stays. */
+  idle(): void {
+    this.owner.idle(this);
   }
 
   /** The remote goes away. It has not processed this side's streams above `last`. Unsent streams can move to another socket. */
   goneAway(last: number, code: ResetCode, reason: string): void {
     const why = reason === '' ? 'the remote is going away' : reason;
     const cause: CloseCause = { how: 'reset', by: 'library', code: ResetCode.REFUSED, reason: why, payload: null };
-    for (const stream of this.streams.unsentFirst())
-      if (stream.unsent || (stream.local && Number(stream.id) > last)) loseSocket(this, stream, cause);
-    this.scheduler.dropUnopened();
+    for (const stream of this.#unsentFirst()) if (stream.unsent || (stream.local && Number(stream.id) > last)) stream.lose(cause);
+    this.outbound.dropUnopened();
     if (code !== ResetCode.NO_ERROR) this.closing.expectRemoteClose();
     this.owner.goneAway(this, code);
   }
 
+  /** Ends the connection because of `error`. */
+  fail(error: unknown): void {
+    this.closing.fail(error);
+  }
+
+  /** The socket has ended. */
+  ended(): void {
+    const close = this.transport.closed ?? abnormalClose();
+    this.closing.stop();
+    this.watchdog.stop();
+    this.inbound.stop();
+    this.budget.stop();
+    this.outbound.stop(null);
+    const loss = this.owner.ending(this, close);
+    for (const stream of this.#unsentFirst()) stream.lose({ how: 'lost', reason: loss.reason });
+    this.control.connectionLost(loss.reason);
+    this.#out.unsubscribe();
+    this.outbound.clear();
+    this.owner.ended(loss);
+  }
+
+  // For its parts
+
   /** Bytes of the current delivery: the reassembled payload with its headers, or its one message. Valid only during the delivery. */
   get arrivedBytes(): number {
-    return Math.max(this.admission.messageBytes, this.reassembly.assembledBytes);
+    return Math.max(this.inbound.messageBytes, this.reassembly.assembledBytes);
   }
 
   /** Answers a ping. */
@@ -270,47 +256,25 @@ export class Session {
     this.control.probe();
   }
 
-  /** Ends the connection because of `error`. */
-  fail(error: unknown): void {
-    this.closing.fail(error);
-  }
-
   /** Returns a reason that blames the remote, with the note of the limits appended. */
   noted(reason: string): string {
     return reason + (this.limits.note ?? '');
   }
-
-  /** The socket has ended. */
-  ended(): void {
-    const close = this.transport.closed ?? abnormalClose();
-    this.closing.stop();
-    this.watchdog.stop();
-    this.admission.stop();
-    this.receiveBudget.stop();
-    this.scheduler.stop(null);
-    const loss = this.owner.ending(this, close);
-    for (const stream of this.streams.unsentFirst()) loseSocket(this, stream, { how: 'lost', reason: loss.reason });
-    this.control.connectionLost(loss.reason);
-    this.#out.unsubscribe();
-    this.scheduler.backlog.clear();
-    this.streams.releaseResets();
-    this.owner.ended(loss);
-  }
 }
 
-/** The limits of a session. The session reads each limit at its use, because the owner may widen it. */
-export interface SessionLimits extends Limits {
+/** The limits of a connection. The connection reads each limit at its use, because the owner may widen it. */
+export interface ConnectionLimits extends Limits {
   /** A note at the end of each reason that blames the remote for a broken rule or passed limit. Default none. */
   readonly note?: string | undefined;
 }
 
-/** The parts and settings of a new session. */
-export interface SessionOptions {
+/** The parts and settings of a new connection. */
+export interface ConnectionOptions {
   readonly transport: Transport;
   readonly codec: Codec;
-  readonly limits: SessionLimits;
+  readonly limits: ConnectionLimits;
   readonly isDialer: boolean;
-  /** `null`: the session never probes its connection. */
+  /** `null`: the connection is never probed. */
   readonly keepalive: KeepaliveTimes | null;
   /** The most bytes of one encoded message. */
   readonly maxFrameBytes: number;
@@ -318,7 +282,7 @@ export interface SessionOptions {
   readonly firstId?: number;
   /** The number of this socket among the owner's sockets, from 1. */
   readonly number: number;
-  readonly owner: SessionOwner;
+  readonly owner: ConnectionOwner;
   /** The connection's share of limits that hold for several connections together. Default none. */
   readonly share?: Share | null;
 }
@@ -330,54 +294,22 @@ export interface Loss {
   follow(): void;
 }
 
-/** The owner of sessions. A session reports events to its owner that concern more than one stream. */
-export interface SessionOwner extends StreamOwner, FrameObserver {
+/** The peer of a connection, as the connection sees it. `PeerCore` implements it, which lies above. It hears of events that concern more than one stream. */
+export interface ConnectionOwner extends StreamOwner, FrameObserver {
+  /** Makes the stream for an open of the remote, which may not have arrived whole. */
+  remoteStream(): StreamCore;
   /** The remote has answered a ping after `rttMs`. */
   answered(rttMs: number): void;
   /** The last open stream of a socket has ended. */
-  idle(session: Session): void;
+  idle(connection: Connection): void;
   /** A notification of several messages has left, or never will. Later notifications may follow. */
-  notified(session: Session): void;
+  notified(connection: Connection): void;
   /** The remote goes away, so this socket accepts no new streams. */
-  goneAway(session: Session, code: ResetCode): void;
+  goneAway(connection: Connection, code: ResetCode): void;
   /** The socket has ended. Every live stream will fail with the reason of the returned loss. */
-  ending(session: Session, close: SocketClose): Loss;
+  ending(connection: Connection, close: SocketClose): Loss;
   /** Every live stream has failed. */
   ended(loss: Loss): void;
-}
-
-/** Counts frames, bytes and streams over all sockets of one owner. */
-export class Tally {
-  sentFrames = 0;
-  /** Bytes of the sockets that have ended. Each open socket counts its own. */
-  sentBytes = 0;
-  receivedFrames = 0;
-  receivedBytes = 0;
-  opened = 0;
-  /** How many streams have ended on both sides. Most streams do, and a Map takes some 200 bytes. */
-  #ended = 0;
-  /** How many streams have ended by another cause. */
-  readonly #others = new LazyMap<string, number>();
-
-  /** How many streams have ended, by cause. */
-  get causes(): Record<string, number> {
-    const others = Object.fromEntries(this.#others);
-    return this.#ended === 0 ? others : { ended: this.#ended, ...others };
-  }
-
-  /** A stream has ended. */
-  ended(cause: CloseCause): void {
-    if (cause.how === 'ended') this.#ended++;
-    else {
-      const name = cause.how === 'reset' ? `${cause.by} reset ${nameOf(cause.code ?? ResetCode.NO_ERROR)}` : cause.how;
-      this.#others.set(name, (this.#others.get(name) ?? 0) + 1);
-    }
-  }
-}
-
-/** A remote chooses its codes, so all codes without a meaning in the protocol share one name. */
-function nameOf(code: number): string {
-  return code >= 0 && code < FIRST_APPLICATION_CODE ? resetCodeName(code) : 'other';
 }
 
 /** One connection's share of limits that hold for several connections together. A program with such limits implements it. */

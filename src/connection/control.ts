@@ -11,7 +11,7 @@ import type { Rate } from '../util/time.js';
 import { OutgoingFrame } from '../wire/outgoing.js';
 import type { AnswerHold } from './budget.js';
 import type { FloodGuard } from './inbound.js';
-import type { Scheduler } from './outbound.js';
+import type { Outbound } from './outbound.js';
 import { goawayFrame } from './replies.js';
 import type { MessageForm } from './replies.js';
 
@@ -62,7 +62,7 @@ export class GoAway {
 export interface ControlHost extends MessageForm {
   readonly flood: FloodGuard;
   readonly hold: Pick<AnswerHold, 'pinged'>;
-  readonly scheduler: Pick<Scheduler, 'addAhead'>;
+  readonly outbound: Pick<Outbound, 'addAhead'>;
   readonly owner: {
     /** The remote has answered a ping after `rttMs`. */
     answered(rttMs: number): void;
@@ -118,7 +118,7 @@ export class ControlStream implements Sink<CompleteFrame> {
     // The nonce distinguishes pings of one connection and is no secret. A remote that guesses it can fake only its own answer.
     const nonce = (++this.#pinged).toString(36);
     this.#pings.set(nonce, { sentAt: steadyNow(), answered, lost, left });
-    this.host.scheduler.addAhead(new OutgoingFrame({ type: 'ping', nonce }, null));
+    this.host.outbound.addAhead(new OutgoingFrame({ type: 'ping', nonce }, null));
     return () => {
       this.#pings.delete(nonce);
     };

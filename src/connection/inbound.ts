@@ -6,10 +6,9 @@ import { route } from '../operators/demultiplex.js';
 import type { Sink, Sinks } from '../operators/demultiplex.js';
 import { mapPresent } from '../rx/pipeline.js';
 import type { PipelineHost } from '../rx/pipeline.js';
-import type { LiveStream, LiveStreamHost, StreamOwner } from '../stream/stream-core.js';
-import type { Transport } from '../transport/transport.js';
+import type { StreamCore } from '../stream/stream-core.js';
 import { TokenBucket, patientTimer } from '../util/time.js';
-import type { Codec, Message } from '../wire/codec.js';
+import type { Message } from '../wire/codec.js';
 import { CloseCode, ResetCode } from '../wire/codes.js';
 import { ConnectionFault } from '../wire/errors.js';
 import type { StreamFault } from '../wire/errors.js';
@@ -17,129 +16,65 @@ import { ABSENT, FRAME_TYPES, typeName } from '../wire/frame.js';
 import type { CompleteFrame, ConnectionFrame, FrameOf, FrameType, StreamFrame } from '../wire/frame.js';
 import { encodedLength } from '../wire/length.js';
 import type { Limits } from '../wire/limits.js';
-import type { Reassembly } from '../wire/reassembly.js';
-import type { ReadBackpressure } from './budget.js';
-import type { FrameObserver, Share } from './connection.js';
-import type { ControlReplies } from './replies.js';
-
-/** The parts of a session that its inbound pipeline uses. */
-export interface InboundHost {
-  readonly transport: Pick<Transport, 'messages$'>;
-  readonly codec: Codec;
-  readonly limits: Limits;
-  readonly admission: Admission;
-  readonly reassembly: Reassembly;
-  /** Returns a reason that blames the remote, with the note of the limits appended. */
-  noted(reason: string): string;
-  /** Ends the connection because of `error`. */
-  fail(error: unknown): void;
-  /** The socket has ended. */
-  ended(): void;
-}
-
-/** Turns messages of the remote into frames of streams. */
-export class Inbound implements PipelineHost {
-  constructor(private readonly host: InboundHost) {}
-
-  make(): Observable<unknown> {
-    const { transport, codec, limits, admission, reassembly } = this.host;
-    return transport.messages$.pipe(
-      mapPresent(admission.message),
-      decode(codec, limits),
-      mapPresent(admission.frame),
-      assembleInto(reassembly),
-      route(admission),
-    );
-  }
-
-  /** A message of the remote ends the connection. */
-  failed(error: unknown): void {
-    if (error instanceof ConnectionFault) error.message = this.host.noted(error.message);
-    this.host.fail(error);
-  }
-
-  completed(): void {
-    this.host.ended();
-  }
-}
+import type { Connection } from './connection.js';
 
 /** Refused opens before reading rests. The burst covers the opens of honest callers that do not know yet that the server is full. */
 export const REFUSED_OPENS = { burst: 4_000, perSecond: 5_000 };
 /** Length of a rest, in ms. One read may bring some 2 000 opens, so a rest bounds them to 8 000 per second. */
 export const REST_MS = 250;
 
-/** Slows a remote after too many refused opens: stops reading its socket for a while. The remote breaks no rule, so its connection stays. */
-export class RefusalPace {
-  readonly #bucket = new TokenBucket(REFUSED_OPENS);
+/**
+ * The way in: `messages$ ─ count ─ decode ─ admit ─ assemble ─ demultiplex` is one pipeline. A frame reaches its stream, is dropped as late or
+ * junk, or ends the connection (PROTOCOL.md, "Frames that do not fit"). Its stream is looked up once.
+ */
+export class Inbound implements PipelineHost, Sinks<CompleteFrame | StreamFault> {
+  /** Bytes of the message in delivery. */
+  messageBytes = 0;
+  /** The stream of the frame in delivery; `undefined` for a frame of the connection. */
+  #stream: StreamCore | undefined;
+  /** Highest id that the remote has opened. A remote stream at or below it that is not live is closed. */
+  #highest = 0;
+  /** Made for the first refused open. */
+  #refusals: TokenBucket | null = null;
   #rest: Subscription | null = null;
 
-  constructor(private readonly reading: Pick<ReadBackpressure, 'lag' | 'caughtUp'>) {}
+  constructor(private readonly connection: Connection) {}
 
-  /** This side has refused an open. */
-  count(): void {
-    if (this.#bucket.take() || this.#rest !== null) return;
-    this.#rest = patientTimer(REST_MS, () => {
-      this.stop();
-    });
-    // Reading rests as for a stream that lags.
-    this.reading.lag(this);
+  make(): Observable<unknown> {
+    const { transport, codec, limits, reassembly } = this.connection;
+    const [count, admitted] = [this.#count, this.#admitted];
+    return transport.messages$.pipe(mapPresent(count), decode(codec, limits), mapPresent(admitted), assembleInto(reassembly), route(this));
   }
 
-  /** Ends the rest and resumes reading. */
+  /** A message of the remote ends the connection. */
+  failed(error: unknown): void {
+    if (error instanceof ConnectionFault) error.message = this.connection.noted(error.message);
+    this.connection.fail(error);
+  }
+
+  completed(): void {
+    this.connection.ended();
+  }
+
+  /** Returns the receiver of the frame that was admitted. The connection receives its own frames. */
+  get(id: number): Sink<CompleteFrame | StreamFault> | undefined {
+    if (id === 0) return this.connection.control;
+    // A codec that reads a payload may have caused another delivery.
+    return this.#stream?.id === id ? this.#stream : this.connection.streams.get(id);
+  }
+
+  /** The connection has ended. */
   stop(): void {
     this.#rest?.unsubscribe();
     this.#rest = null;
-    this.reading.caughtUp(this);
-  }
-}
-
-/** The parts of a session that its admission uses. */
-export interface AdmissionHost extends LiveStreamHost {
-  readonly number: number;
-  readonly isDialer: boolean;
-  readonly transport: Pick<Transport, 'messageBytes'>;
-  readonly limits: Limits;
-  readonly owner: FrameObserver & StreamOwner;
-  readonly replies: ControlReplies;
-  /** `null`: this connection shares no limits with others. */
-  readonly share: Share | null;
-  /** Takes the frames of the connection itself. */
-  readonly control: Sink<CompleteFrame> & LiveStreamHost['control'];
-  readonly watchdog: {
-    /** A message has come in. */
-    received(bytes: number): void;
-    /** A fragment has come in, and more are to follow. */
-    watchFragments(): void;
-  };
-  readonly closing: LiveStreamHost['closing'] & {
-    /** Whether the connection has failed or ended. */
-    readonly isOver: boolean;
-  };
-}
-
-/**
- * Counts the messages that come in, and checks each frame before reassembly. The inbound pipeline calls {@link message}, then {@link frame}.
- * A frame reaches its stream, is dropped as late or junk, or ends the connection (PROTOCOL.md, "Frames that do not fit").
- */
-export class Admission implements Sinks<CompleteFrame | StreamFault> {
-  #messageBytes = 0;
-  /** Highest id that the remote has opened. A remote stream at or below it that is not live is closed. */
-  #highest = 0;
-  /** Created for the first refused open. */
-  #refusals: RefusalPace | null = null;
-
-  constructor(private readonly host: AdmissionHost) {}
-
-  /** Bytes of the message in delivery. */
-  get messageBytes(): number {
-    return this.#messageBytes;
+    this.connection.reading.caughtUp(this);
   }
 
   /** Returns a message to read, or `null` once the connection has failed. */
-  readonly message = (message: Message): Message | null => {
-    const { closing, transport, owner, watchdog, flood, limits } = this.host;
-    if (closing.isOver) return null;
-    const bytes = (this.#messageBytes = transport.messageBytes ?? encodedLength(message));
+  readonly #count = (message: Message): Message | null => {
+    const { isOver, transport, owner, watchdog, flood, limits } = this.connection;
+    if (isOver) return null;
+    const bytes = (this.messageBytes = transport.messageBytes ?? encodedLength(message));
     owner.tally.receivedFrames++;
     owner.tally.receivedBytes += bytes;
     watchdog.received(bytes);
@@ -153,26 +88,15 @@ export class Admission implements Sinks<CompleteFrame | StreamFault> {
   };
 
   /** Returns the frame for its stream, or `null` to drop the frame. */
-  readonly frame = (frame: CompleteFrame): CompleteFrame | null => {
-    const { host } = this;
-    host.owner.observed(host.number, 'rx', frame, this.#messageBytes);
+  readonly #admitted = (frame: CompleteFrame): CompleteFrame | null => {
+    const { connection } = this;
+    connection.owner.observed(connection.number, 'rx', frame, this.messageBytes);
     // The observer may have ended the connection.
-    const admitted = host.closing.isOver ? null : this.#admit(frame);
-    if (admitted === null || (this.#messageBytes > host.limits.maxPayloadBytes && !this.#fits(admitted))) return null;
-    if (admitted.more) host.watchdog.watchFragments();
+    const admitted = connection.isOver ? null : this.#admit(frame);
+    if (admitted === null || (this.messageBytes > connection.limits.maxPayloadBytes && !this.#fits(admitted))) return null;
+    if (admitted.more) connection.watchdog.watchFragments();
     return admitted;
   };
-
-  /** Returns the receiver of admitted frames by id. Stream 0 is the connection itself, which receives its own frames. */
-  get(id: number): Sink<CompleteFrame | StreamFault> | undefined {
-    const { control, streams } = this.host;
-    return id === 0 ? control : streams.get(id);
-  }
-
-  /** The connection has ended. */
-  stop(): void {
-    this.#refusals?.stop();
-  }
 
   /** Returns the frame for its stream (0 is the connection), or `null` to drop the frame. */
   #admit(frame: CompleteFrame): StreamFrame | ConnectionFrame | null {
@@ -194,70 +118,80 @@ export class Admission implements Sinks<CompleteFrame | StreamFault> {
   }
 
   /** Whether the payload of one whole message keeps to the limit of a fragmented payload. If not, its stream is reset. */
-  #fits({ type, stream, payload }: CompleteFrame): boolean {
+  #fits({ type, payload }: CompleteFrame): boolean {
     if (payload === ABSENT || FRAME_TYPES[type as FrameType].lane !== 'turn') return true;
+    const { maxPayloadBytes } = this.connection.limits;
     const excess = this.#excess(payload);
     if (excess !== null)
-      this.host.streams
-        .get(Number(stream))
-        ?.resetForViolation(
-          ResetCode.PAYLOAD_TOO_LARGE,
-          `${excess} is over the limit of ${this.host.limits.maxPayloadBytes} (maxPayloadBytes)`,
-        );
+      this.#stream?.resetForViolation(ResetCode.PAYLOAD_TOO_LARGE, `${excess} is over the limit of ${maxPayloadBytes} (maxPayloadBytes)`);
     return excess === null;
   }
 
   /** Returns a description of an oversized payload, or `null`. */
   #excess(payload: unknown): string | null {
-    const { codec, limits } = this.host;
+    const { codec, limits } = this.connection;
     try {
       const bytes = encodedLength(codec.encodePayload(payload));
       return bytes <= limits.maxPayloadBytes ? null : `payload of ${bytes} bytes`;
     } catch {
       // The codec may read values that it cannot write, such as 1e400.
-      return `payload of a message of ${this.#messageBytes} bytes, which cannot be measured,`;
+      return `payload of a message of ${this.messageBytes} bytes, which cannot be measured,`;
     }
   }
 
   #open(frame: FrameOf<'open'>): FrameOf<'open'> | null {
-    const { host } = this;
+    const { connection } = this;
     const id = frame.stream ?? 0;
     if (id === 0) throw new ConnectionFault(`expected a stream id on an open, got ${String(frame.stream)}`);
-    if (host.streams.owns(id))
-      throw new ConnectionFault(`expected an open of ${host.isDialer ? 'an even' : 'an odd'} id, got ${id}, which belongs to this side`);
+    if (connection.owns(id))
+      throw new ConnectionFault(
+        `expected an open of ${connection.isDialer ? 'an even' : 'an odd'} id, got ${id}, which belongs to this side`,
+      );
     if (id <= this.#highest) return this.#lateOpen(frame, id);
     this.#highest = id;
-    host.owner.tally.opened++;
-    const isLate = host.control.goaway.refuses(id);
+    const { owner, control } = connection;
+    owner.tally.opened++;
+    const isLate = control.goaway.refuses(id);
     const refusal = isLate ? 'this side is going away' : this.#refusal();
     if (refusal === null) {
-      const stream = host.owner.remoteStream();
-      stream.enter(host, id);
-      host.streams.set(id, stream);
+      const stream = (this.#stream = owner.remoteStream());
+      stream.enter(connection, id);
+      connection.streams.set(id, stream);
       return frame;
     }
-    host.owner.tally.ended({ how: 'reset', by: 'library', code: ResetCode.REFUSED, reason: refusal, payload: null });
-    host.replies.reset(id, ResetCode.REFUSED, refusal);
-    if (isLate) host.flood.countJunk(`an open of stream ${id}: ${refusal}`);
+    owner.tally.ended({ how: 'reset', by: 'library', code: ResetCode.REFUSED, reason: refusal, payload: null });
+    connection.replies.reset(id, ResetCode.REFUSED, refusal);
+    if (isLate) connection.flood.countJunk(`an open of stream ${id}: ${refusal}`);
     else {
-      // The remote cannot know how many places are taken, or how fast handlers settle. So slow the remote, and keep its connection.
-      this.#refusals ??= new RefusalPace(host.reading);
-      this.#refusals.count();
-      host.owner.refused(ResetCode.REFUSED, refusal);
+      this.#countRefusal();
+      owner.refused(ResetCode.REFUSED, refusal);
     }
     return null;
   }
 
   /** Returns why the remote may not open another stream, or `null`. */
   #refusal(): string | null {
-    const { streams, limits, flood, share } = this.host;
-    if (streams.occupied >= limits.maxStreams) return `more than ${limits.maxStreams} streams (maxStreams)`;
+    const { places, limits, flood, share } = this.connection;
+    if (places >= limits.maxStreams) return `more than ${limits.maxStreams} streams (maxStreams)`;
     return flood.refusal ?? share?.streamRefusal() ?? null;
+  }
+
+  /**
+   * This side has refused an open. The remote cannot know how many places are taken, or how fast handlers settle. So after too many, reading
+   * rests for a while, as for a stream that lags, and the connection stays.
+   */
+  #countRefusal(): void {
+    this.#refusals ??= new TokenBucket(REFUSED_OPENS);
+    if (this.#refusals.take() || this.#rest !== null) return;
+    this.#rest = patientTimer(REST_MS, () => {
+      this.stop();
+    });
+    this.connection.reading.lag(this);
   }
 
   #lateOpen(frame: FrameOf<'open'>, id: number): FrameOf<'open'> | null {
     if (frame.fragment === null) throw new ConnectionFault(`expected an open above stream ${this.#highest}, got ${id}`);
-    const live = this.host.streams.get(id);
+    const live = (this.#stream = this.connection.streams.get(id));
     if (live === undefined) return null;
     if (live.phase === 'idle') return frame;
     live.resetForViolation(ResetCode.PROTOCOL_ERROR, `expected no fragment of an open that is complete`);
@@ -265,33 +199,24 @@ export class Admission implements Sinks<CompleteFrame | StreamFault> {
   }
 
   #ofStream(frame: FrameOf<'data'> | FrameOf<'reset'>): StreamFrame | null {
-    const { host } = this;
+    const { connection } = this;
+    const { flood, replies, outbound } = connection;
     const id = frame.stream ?? 0;
-    const live = host.streams.get(id);
-    if (live !== undefined && !live.unsent) {
-      return frame.type === 'data' ? this.#data(frame, live) : frame;
-    }
-    if (id !== 0 && (host.streams.owns(id) ? host.streams.hasOpened(id) : id <= this.#highest)) {
-      if (frame.type === 'reset') this.#drop(id);
+    const live = (this.#stream = connection.streams.get(id));
+    if (live !== undefined && !live.unsent) return frame.type === 'data' ? this.#data(frame, live) : frame;
+    if (id !== 0 && (connection.owns(id) ? connection.hasOpened(id) : id <= this.#highest)) {
+      if (frame.type === 'reset') outbound.dropClosed(id);
       return null;
     }
-    host.flood.countJunk(id === 0 ? `${frame.type} without a stream id` : `${frame.type} of stream ${id}, which was never opened`);
+    flood.countJunk(id === 0 ? `${frame.type} without a stream id` : `${frame.type} of stream ${id}, which was never opened`);
     if (frame.type === 'data' && id !== 0) {
-      host.replies.reset(id, ResetCode.PROTOCOL_ERROR, 'the stream was never opened');
-      host.flood.countProvokedReset(ResetCode.PROTOCOL_ERROR);
+      replies.reset(id, ResetCode.PROTOCOL_ERROR, 'the stream was never opened');
+      flood.countProvokedReset(ResetCode.PROTOCOL_ERROR);
     }
     return null;
   }
 
-  /** Drops the queued frames of a closed stream, because the remote wants no more of it. */
-  #drop(id: number): void {
-    const { scheduler, streams } = this.host;
-    scheduler.backlog.drop(id);
-    streams.resetWritten(id);
-    scheduler.release(id);
-  }
-
-  #data(frame: FrameOf<'data'>, live: LiveStream): FrameOf<'data'> | null {
+  #data(frame: FrameOf<'data'>, live: StreamCore): FrameOf<'data'> | null {
     if (!live.accepts('recvData')) {
       if (live.phase === 'idle') live.resetForViolation(ResetCode.PROTOCOL_ERROR, `expected the next fragment of the open, got data`);
       else live.resetForViolation(ResetCode.STREAM_CLOSED, `expected nothing after 'end', got data`);
@@ -299,7 +224,7 @@ export class Admission implements Sinks<CompleteFrame | StreamFault> {
     }
     if (frame.trailers !== null && !frame.end && !frame.more) log('debug', `stream ${live.id}: ignored trailers without an end`);
     if (frame.end || frame.more || frame.headers !== null || frame.fragment !== null || frame.payload !== ABSENT) return frame;
-    this.host.flood.countJunk(`data of stream ${live.id} without payload, fragment, end or headers`);
+    this.connection.flood.countJunk(`data of stream ${live.id} without payload, fragment, end or headers`);
     return null;
   }
 }

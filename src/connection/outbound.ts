@@ -4,229 +4,22 @@ import { log } from '../logger.js';
 import { mapPresent } from '../rx/pipeline.js';
 import type { PipelineHost } from '../rx/pipeline.js';
 import { overtakes } from '../stream/end.js';
-import { StreamQueue, runAll } from '../stream/sending.js';
-import type { Cut, PullHost, Pulls, Room } from '../stream/sending.js';
-import type { LiveStream, StreamOwner } from '../stream/stream-core.js';
-import type { Transport } from '../transport/transport.js';
-import { Fifo, LazyMap } from '../util/collections.js';
-import type { Codec, Message } from '../wire/codec.js';
+import { SPARED_BYTES, STREAM_ROOM_BYTES, Sending, runAll, takeTasks } from '../stream/sending.js';
+import type { Cut } from '../stream/sending.js';
+import type { Place, StreamCore } from '../stream/stream-core.js';
+import { Fifo, LazyMap, LazySet } from '../util/collections.js';
+import type { Message } from '../wire/codec.js';
 import { ResetCode } from '../wire/codes.js';
 import { slicerToSend } from '../wire/fragment.js';
 import { ABSENT } from '../wire/frame.js';
 import type { Frame } from '../wire/frame.js';
-import type { Limits } from '../wire/limits.js';
 import { encodedPartOf, frameEncoder, isSmall } from '../wire/outgoing.js';
 import type { OutgoingFrame } from '../wire/outgoing.js';
 import { MIN_CHARGE_BYTES } from '../wire/reassembly.js';
-import type { SplitMessage } from '../wire/shared.js';
+import type { FrameEncoder, SplitMessage } from '../wire/shared.js';
 import { BULK_FRAME_BYTES, BulkWindow } from './bulk-window.js';
-import type { SendPing } from './bulk-window.js';
-import type { FrameObserver, Share, StreamTable } from './connection.js';
+import type { Connection } from './connection.js';
 import { resetFrame } from './replies.js';
-import type { ControlReplies, MessageForm } from './replies.js';
-
-/** The parts of a session that its outbound pipeline uses. */
-export interface OutboundHost {
-  readonly transport: Pick<Transport, 'encoder'>;
-  readonly codec: Codec;
-  readonly scheduler: Pick<Scheduler, 'slices$'>;
-  readonly departures: Departures;
-}
-
-/** Turns frames, in turn, into messages for the socket. */
-export class Outbound implements PipelineHost {
-  constructor(private readonly host: OutboundHost) {}
-
-  make(): Observable<unknown> {
-    const { transport, codec, scheduler, departures } = this.host;
-    const encoder = transport.encoder ?? frameEncoder;
-    return scheduler.slices$.pipe(mapPresent(departures.begin), mapPresent(encoder(codec)), mapPresent(departures.complete));
-  }
-
-  failed(error: unknown): void {
-    this.host.departures.fail(error);
-  }
-}
-
-/** The queued frames and waiting tasks of a withdrawn stream. */
-export interface Unsent {
-  readonly frames: readonly OutgoingFrame[];
-  /** Tasks that wait for room. */
-  readonly waiters: readonly (() => void)[];
-}
-
-/** The non-empty queues by stream. */
-type StreamQueues = Pick<LazyMap<number, StreamQueue>, 'size' | 'has' | 'get' | 'keys' | typeof Symbol.iterator>;
-
-/** The waiting frames and tasks of one connection. Frames wait for their turn, tasks wait for room. Only the backlog changes its counts. */
-export class Backlog {
-  /** How many frames wait for their turn, control frames too. A frame that has left in part is one. */
-  frames = 0;
-  /** Queued bytes of payload of all streams. */
-  bytes = 0;
-  readonly #queues = new LazyMap<number, StreamQueue>();
-  /** The queues in the order of their turns. A new queue comes last, so opens leave in the order in which they were added. */
-  readonly queues: StreamQueues = this.#queues;
-  readonly #control = new Fifo<OutgoingFrame>();
-  /** Keeps the tasks that wait for room. Made by `roomIn`, for the first sender that asks. */
-  room: Room | null = null;
-  /** Keeps the streams that wait to be pulled. Made by `pullsOf`, for the first one. */
-  pulls: Pulls | null = null;
-
-  constructor(
-    readonly limits: Limits,
-    readonly share: Share | null = null,
-  ) {}
-
-  /** Queues a frame that goes ahead of all streams. */
-  addAhead(frame: OutgoingFrame): void {
-    this.frames++;
-    this.#control.push(frame);
-  }
-
-  /** Takes the next frame that goes ahead of all streams, if any. */
-  takeAhead(): OutgoingFrame | undefined {
-    const frame = this.#control.shift();
-    if (frame !== undefined) this.frames--;
-    return frame;
-  }
-
-  /** Whether a frame waits that goes ahead of all streams. */
-  get hasAhead(): boolean {
-    return this.#control.length > 0;
-  }
-
-  /** Queues a frame of a stream. */
-  add(stream: number, frame: OutgoingFrame): void {
-    let queue = this.#queues.get(stream);
-    if (queue === undefined) this.#queues.set(stream, (queue = new StreamQueue()));
-    const bytes = queue.append(frame);
-    this.frames++;
-    this.bytes += bytes;
-    this.share?.queued(bytes);
-  }
-
-  /**
-   * Takes the next frame or slice of a queue. The next stream then has its turn.
-   *
-   * @throws the same as {@link StreamQueue.take}
-   */
-  take(stream: number, queue: StreamQueue, cut: Cut): Frame {
-    const { frames, bytes } = queue;
-    const slice = queue.take(cut);
-    this.#subtract(frames - queue.frames, bytes - queue.bytes);
-    // The only queue has the next turn too.
-    if (queue.frames > 0 && this.#queues.size === 1) return slice;
-    this.#queues.delete(stream);
-    if (queue.frames > 0) this.#queues.set(stream, queue);
-    return slice;
-  }
-
-  /** Drops a stream's queued frames. The caller calls {@link release} once the stream's owner knows. */
-  drop(stream: number): void {
-    const queue = this.#queues.get(stream);
-    if (queue === undefined) return;
-    this.#queues.delete(stream);
-    this.#subtract(queue.frames, queue.bytes);
-  }
-
-  /** Drops the frames of every stream whose open has not left. The caller calls {@link release} afterwards. */
-  dropUnopened(): void {
-    for (const [stream, queue] of this.#queues) if (queue.unopened) this.drop(stream);
-  }
-
-  /** Withdraws the frames and waiting tasks of an unsent stream. The caller calls {@link release} afterwards. */
-  takeUnsent(stream: number): Unsent {
-    const queue = this.#queues.get(stream);
-    this.drop(stream);
-    return { frames: queue?.takeAll() ?? [], waiters: this.takeWaiters(stream) };
-  }
-
-  /** Takes the tasks that wait on a stream. The caller runs them once the stream's owner knows its end. */
-  takeWaiters(stream: number): readonly (() => void)[] {
-    return [...(this.room?.take(stream) ?? []), ...(this.pulls?.take(stream) ?? [])];
-  }
-
-  /** The stream's owner knows its end. Runs the tasks that wait on the stream, and those that wait for the room of its queue. */
-  release(stream: number): void {
-    this.room?.run(stream);
-    this.pulls?.run(stream);
-    this.room?.relieve();
-  }
-
-  /** Returns whether a stream has queued frames, or waits to be pulled. */
-  hasMore(stream: number): boolean {
-    return this.#queues.has(stream) || this.pulls?.has(stream) === true;
-  }
-
-  clear(): void {
-    this.#control.clear();
-    this.#queues.clear();
-    this.room = this.pulls = null;
-    this.frames = this.bytes = 0;
-  }
-
-  #subtract(frames: number, bytes: number): void {
-    this.frames -= frames;
-    this.bytes -= bytes;
-    this.room?.freed(bytes);
-  }
-}
-
-/** Knows which leaving frames are bulk, and paces them by a window. Bulk means slices, large frames, and the many small values of one source. */
-export class Bulk {
-  /** Paces bulk. Made for the first frame of it. */
-  window: BulkWindow | null = null;
-  /** Whether the last frame that left was a slice or a large frame. */
-  isLast = false;
-  /** The stream of the last frame that left, if more may follow; otherwise 0. */
-  #lastStream = 0;
-
-  constructor(
-    private readonly ping: SendPing,
-    /** Called once bulk may go on. */
-    private readonly opened: () => void,
-    private readonly backlog: Backlog,
-  ) {}
-
-  /** Returns whether a stream has sent bulk, and its next frame has to wait for more answers. */
-  holds(stream: number): boolean {
-    return this.window?.holds(stream) === true;
-  }
-
-  /** A frame or slice is about to leave. A ping that it needs follows it. */
-  leaving({ stream, type, fragment, end, more }: Frame, bytes: number): void {
-    this.isLast = bytes >= BULK_FRAME_BYTES || fragment != null;
-    this.#lastStream = end === true ? 0 : (stream ?? 0);
-    if (typeof stream !== 'number') return;
-    if (this.isLast) this.#pacing().sent(stream, bytes);
-    else this.window?.passed(stream);
-    // A reset may leave after its stream was released.
-    if (type === 'reset' && more !== true) this.window?.release(stream);
-  }
-
-  /**
-   * Returns the window that waits for the answer to a ping behind the last frame, or `null` if the window paces no such frame. `bytes` have
-   * left since the ping before.
-   */
-  windowOfLast(bytes: number): BulkWindow | null {
-    if (this.isLast) return this.window;
-    if (!this.#hasMoreValues()) return null;
-    const window = this.#pacing();
-    window.sent(this.#lastStream, bytes);
-    return window;
-  }
-
-  /** Whether the stream of the last frame was pulled for it, or many values wait behind it. */
-  #hasMoreValues(): boolean {
-    const { pulls, queues } = this.backlog;
-    return pulls?.pulled === this.#lastStream || Number(queues.get(this.#lastStream)?.bytes) >= BULK_FRAME_BYTES;
-  }
-
-  #pacing(): BulkWindow {
-    return (this.window ??= new BulkWindow(this.ping, this.opened, this.backlog));
-  }
-}
 
 /** Writing stops while the socket holds so many bytes. */
 export const SOCKET_FULL_BYTES = 1024 * 1024;
@@ -234,456 +27,630 @@ export const SOCKET_FULL_BYTES = 1024 * 1024;
 const SOCKET_ROOM_BYTES = 256 * 1024;
 /** One turn of the event loop writes at most so many bytes, so that reading and timers run in between. */
 export const TURN_BYTES = 128 * 1024;
+/**
+ * The most streams in a row that are asked for a frame without an answer. An async source answers some microtasks later, and is then asked
+ * again. Few such sources use up the share of a turn. The values of more sources would have to wait for the next turn.
+ */
+const MOST_UNANSWERED = 16;
 
-/** Limits writing to a socket: to the bytes that the socket takes, and to a share of each turn of the event loop. */
-export class Pace {
-  #waiting = false;
-  #resting = false;
+/** A frame or slice on its way out, with its stream; `null` for a frame of the connection. */
+interface Departure {
+  readonly frame: Frame;
+  readonly stream: StreamCore | null;
+  message: Message | SplitMessage | null;
+}
+
+/**
+ * The way out: `departures$ ─ observe ─ encode ─ write` is one pipeline. Control frames leave first, then one frame or slice of each stream in
+ * turn. A slice is cut only at its turn, so a small request overtakes a big transfer. While the socket has room, nothing is copied or queued.
+ *
+ * Streams keep their own frames and tasks; this keeps their order. It writes what the socket takes, and in each turn of the event loop a share.
+ * It paces bulk by a window. Bulk means slices, large frames, and the many small values of one source.
+ */
+export class Outbound implements Place, PipelineHost {
+  /** How many frames wait for their turn, control frames too. A frame that has left in part is one. */
+  frames = 0;
+  /** Queued bytes of payload of all streams. */
+  bytes = 0;
+  /** Paces bulk; `null` before the first. */
+  window: BulkWindow<StreamCore> | null = null;
+  /** Whether the last frame that left was a slice or a large frame. */
+  isLastBulk = false;
+  readonly #control = new Fifo<Departure>();
+  /** Streams with queued frames, in the order of their turns. A new one comes last, so opens leave in the order of their ids. */
+  readonly #turns = new LazySet<StreamCore>();
+  /** Streams whose tasks wait for room. */
+  readonly #room = new LazySet<StreamCore>();
+  /** Streams that wait to be pulled, in the order of their turns. */
+  readonly #demand = new LazySet<StreamCore>();
+  /** Closed streams whose reset is queued, by id. */
+  readonly #resets = new LazyMap<number, StreamCore>();
+  #pipeline: Subscriber<Departure> | null = null;
+  /** The departure in the pipeline, until its message is written. */
+  #departing: Departure | null = null;
+  /** The frame that left last of all; `undefined` before the end. */
+  #last: OutgoingFrame | null | undefined;
+  #pumping = false;
+  #whenFlushed: (() => void)[] = [];
+  /** Whether the socket is full, or the share of this turn is used up. */
+  #isWaiting = false;
+  /** Whether only the next turn may pull more. */
+  #isResting = false;
   /** Bytes written since the last wait for a turn. */
   #turnBytes = 0;
+  /** Whether the queues have become short enough since {@link #relieve} last ran. */
+  #isRelieved = false;
+  /** How many frames were accepted so far. */
+  #accepted = 0;
+  #isPulling = false;
+  /** A pulled stream may send exactly one frame now, until one more frame than this was accepted; -1 for none. */
+  #grantedAt = -1;
+  /** The stream that was pulled last. */
+  #pulled: StreamCore | null = null;
+  /** The stream of the last frame that left, if more may follow. */
+  #lastStream: StreamCore | null = null;
+  /** The notification that is leaving in several messages. Later ones wait for it, or the remote might handle them earlier (S9a). */
+  #notification: StreamCore | null = null;
 
-  constructor(
-    private readonly transport: Transport,
-    /** Called when the wait is over. */
-    private readonly goOn: () => void,
-  ) {}
+  constructor(private readonly connection: Connection) {
+    connection.share?.onRoom(() => {
+      this.#isRelieved = true;
+      this.pump();
+    });
+  }
 
-  get waiting(): boolean {
-    return this.#waiting;
+  make(): Observable<unknown> {
+    const { transport, codec } = this.connection;
+    const encode: FrameEncoder = (transport.encoder ?? frameEncoder)(codec);
+    // A Subject would cost more: every frame passes here, to one subscriber.
+    const departures$ = new Observable<Departure>((pipeline) => {
+      this.#pipeline = pipeline;
+    });
+    const encoded = (departure: Departure): Departure => {
+      departure.message = encode(departure.frame);
+      return departure;
+    };
+    const [observe, write] = [this.#observe, this.#write];
+    return departures$.pipe(mapPresent(observe), mapPresent(encoded), mapPresent(write));
+  }
+
+  // From streams
+
+  add(stream: StreamCore, frame: OutgoingFrame): void {
+    this.#accepted++;
+    if (!frame.isSmall && stream.isNotification) this.#announce(stream, frame);
+    if (frame.isSmall && this.#isDirect() && !this.#holds(stream)) this.#sendDirectly(frame, stream, frame.roughBytes);
+    else if (!this.#hasEnded()) {
+      const bytes = (stream.sending ??= new Sending()).add(frame);
+      this.#turns.add(stream);
+      this.frames++;
+      this.#added(bytes);
+      this.pump();
+    }
+  }
+
+  /** Takes the frames that a stream has queued while it had no socket. {@link pump} sends them. */
+  take(stream: StreamCore): void {
+    const { sending } = stream;
+    if (sending === null || sending.frames === 0) return;
+    this.#accepted += sending.frames;
+    if (stream.isNotification && !sending.front.isSmall) this.#announce(stream, sending.front);
+    this.#turns.add(stream);
+    this.frames += sending.frames;
+    this.#added(sending.bytes);
+  }
+
+  /** Queues a frame that fits one message, ahead of all streams. */
+  addAhead(frame: OutgoingFrame, stream: StreamCore | null = null): void {
+    if (this.#isDirect()) this.#sendDirectly(frame, stream, 0);
+    else if (!this.#hasEnded()) {
+      this.frames++;
+      this.#control.push({ frame, stream, message: null });
+      this.pump();
+    }
+  }
+
+  /** Queues a reset. One that overtakes drops the frames before it. It goes ahead, unless it has a payload, which may need slices. */
+  addReset(stream: StreamCore, reset: OutgoingFrame, isAhead: boolean): void {
+    if (isAhead) this.drop(stream);
+    if (isAhead && reset.payload === ABSENT) this.addAhead(reset, stream);
+    else this.add(stream, reset);
+    if (stream.isResetting) this.#resets.set(Number(stream.id), stream);
+  }
+
+  /** Takes a stream out of the order of turns. Its frames and tasks stay in the stream. */
+  remove(stream: StreamCore): void {
+    const { sending } = stream;
+    this.#room.delete(stream);
+    this.#demand.delete(stream);
+    if (sending !== null && this.#turns.delete(stream)) this.#left(sending.frames, sending.bytes);
+  }
+
+  /** Drops the queued frames of a stream. */
+  drop(stream: StreamCore): void {
+    if (!this.#turns.has(stream)) return;
+    this.#turns.delete(stream);
+    const { sending } = stream;
+    if (sending === null) return;
+    this.#left(sending.frames, sending.bytes);
+    sending.drop();
+  }
+
+  /** The remote has reset a stream that is closed here: it wants nothing more of it. */
+  dropClosed(id: number): void {
+    const stream = this.#resets.get(id);
+    if (stream === undefined) return;
+    this.drop(stream);
+    this.#resetLeft(stream);
+    this.released(stream);
+  }
+
+  /** A stream has left, and its user knows its end. Runs the tasks that waited for that. */
+  released(stream: StreamCore): void {
+    if (stream === this.#notification) {
+      this.#notification = null;
+      this.connection.owner.notified(this.connection);
+    }
+    this.window?.release(stream);
+    if (stream.isClosed) {
+      this.#room.delete(stream);
+      this.#demand.delete(stream);
+      runAll(takeTasks(stream));
+    }
+    this.#relieve();
+    this.#checkFlushed();
+  }
+
+  /** Whether a notification is leaving in several messages, so that a later one has to wait. */
+  get isNotifying(): boolean {
+    return this.#notification !== null;
+  }
+
+  #announce(stream: StreamCore, open: OutgoingFrame): void {
+    const { codec, maxFrameBytes } = this.connection;
+    if (!isSmall(open, encodedPartOf(open), maxFrameBytes, codec)) this.#notification = stream;
+  }
+
+  // Room: a stream with less than 256 KiB queued may add more, while all queues together are below `sendHighWaterBytes`
+
+  hasRoom({ sending }: StreamCore): boolean {
+    if (this.connection.share?.mustWait() === true) return false;
+    return (sending === null || sending.bytes < STREAM_ROOM_BYTES) && this.bytes < this.#highWater();
+  }
+
+  /**
+   * So it is once all queues together hold `maxUnsentBytes`. A stream with an empty queue did not fill them, so it may still add up to
+   * {@link SPARED_BYTES}. Even this exception ends once they hold `sendHighWaterBytes` more.
+   */
+  overflowsWith(stream: StreamCore, bytes: number): boolean {
+    const { share, limits } = this.connection;
+    const { maxUnsentBytes, sendHighWaterBytes } = limits;
+    if (share?.overflowsWith(bytes) === true) return true;
+    if (this.bytes < maxUnsentBytes) return false;
+    return bytes > SPARED_BYTES || this.#turns.has(stream) || this.bytes >= maxUnsentBytes + sendHighWaterBytes;
+  }
+
+  waits(stream: StreamCore, what: 'room' | 'demand'): void {
+    if (what === 'room') this.#room.add(stream);
+    else {
+      this.#demand.add(stream);
+      this.pump();
+    }
+  }
+
+  #highWater(): number {
+    const { sendHighWaterBytes, maxUnsentBytes } = this.connection.limits;
+    return Math.min(sendHighWaterBytes, maxUnsentBytes);
+  }
+
+  /** Runs the tasks of a stream that wait for room, if it has room. */
+  #wake(stream: StreamCore): void {
+    if (!this.#room.has(stream) || !this.hasRoom(stream)) return;
+    this.#room.delete(stream);
+    stream.sending?.runRoom();
+  }
+
+  /** Runs the tasks that waited for all queues together, once the queues have become short enough. */
+  #relieve(): void {
+    if (!this.#isRelieved) return;
+    this.#isRelieved = false;
+    for (const stream of [...this.#room]) this.#wake(stream);
+  }
+
+  #added(bytes: number): void {
+    this.bytes += bytes;
+    this.connection.share?.queued(bytes);
+  }
+
+  #left(frames: number, bytes: number): void {
+    const highWater = this.#highWater();
+    if (this.bytes >= highWater && this.bytes - bytes < highWater) this.#isRelieved = true;
+    this.frames -= frames;
+    this.bytes -= bytes;
+  }
+
+  // Demand: a stream that waits until the socket takes more is pulled for its next frame
+
+  /** Whether to pull a frame from a stream now. The frame leaves at once within this turn's share, or the stream has its turn. */
+  hasDemand(stream: StreamCore): boolean {
+    if (this.#grantedAt !== this.#accepted && (!this.#hasTurn() || this.#holds(stream))) return false;
+    this.#pulled = stream;
+    return true;
+  }
+
+  #hasTurn(): boolean {
+    return this.#isDirect() && this.#turnBytes < TURN_BYTES && this.connection.share?.mustWait() !== true;
+  }
+
+  /** Whether any stream waits, and may be pulled. */
+  #mayPull(): boolean {
+    return this.#demand.size > 0 && this.connection.share?.mustWait() !== true;
+  }
+
+  /** Pulls streams while there is a turn, and until enough of them have not answered at once. */
+  #pull(): void {
+    if (this.#isPulling || this.#isResting || !this.#mayPull()) return;
+    let unanswered = 0;
+    let isAnyAsked = true;
+    this.#isPulling = true;
+    try {
+      while (isAnyAsked && unanswered < MOST_UNANSWERED && this.#hasTurn()) {
+        const accepted = this.#accepted;
+        isAnyAsked = this.#pullNext();
+        unanswered = this.#accepted === accepted ? unanswered + 1 : 0;
+      }
+    } finally {
+      this.#isPulling = false;
+    }
+    // With empty queues nothing else waits for the socket, for a turn, or for an answer.
+    if (!this.#mayPull() || !this.#isFlushed() || this.#isWaiting || this.#isStopped()) return;
+    if (isAnyAsked) this.#rest();
+    else this.window?.awaitAnswer();
+  }
+
+  /** Pulls the stream that has waited longest, of those whose frame may leave. Returns `false` if there is none. */
+  #pullNext(): boolean {
+    if (this.#mayPull())
+      for (const stream of this.#demand) {
+        if (!this.#isPullable(stream)) continue;
+        this.#pullFrom(stream);
+        return true;
+      }
+    return false;
+  }
+
+  #isPullable(stream: StreamCore): boolean {
+    return !this.#turns.has(stream) && !this.#holds(stream);
+  }
+
+  #pullFrom(stream: StreamCore): void {
+    this.#demand.delete(stream);
+    stream.sending?.runDemand();
+  }
+
+  #granting<T>(ask: () => T): T {
+    this.#grantedAt = this.#accepted;
+    try {
+      return ask();
+    } finally {
+      this.#grantedAt = -1;
+    }
+  }
+
+  // The order of turns
+
+  /** Writes queued frames while the socket takes them, then pulls more. */
+  readonly pump = (): void => {
+    if (this.#pumping || this.#isWaiting) return;
+    this.#pumping = true;
+    try {
+      while (this.frames > 0 && !this.#isWaiting && !this.#isStopped()) {
+        if (!this.#isFree() || this.#turnBytes >= TURN_BYTES) this.#wait();
+        else if (!this.#step()) break;
+      }
+    } finally {
+      this.#pumping = false;
+    }
+    this.#relieve();
+    this.#pull();
+    this.#checkFlushed();
+  };
+
+  /** Sends one frame or slice. Returns `false` if all queued frames are bulk that has to wait. */
+  #step(): boolean {
+    const ahead = this.#control.shift();
+    if (ahead !== undefined) {
+      this.frames--;
+      this.#depart(ahead, 0);
+      this.#turnBytes += MIN_CHARGE_BYTES;
+      return true;
+    }
+    for (const stream of this.#turns) {
+      if (this.#holds(stream)) continue;
+      this.#turnBytes += this.#stepStream(stream);
+      // Pulled streams and queues take turns. A stream is pulled again after its last frame has left.
+      if (this.frames > 0 && this.#mayPull()) {
+        this.#granting(() => (this.#isPullable(stream) ? this.#pullFrom(stream) : this.#pullNext()));
+      }
+      return true;
+    }
+    if (this.#granting(() => this.#pullNext())) return true;
+    this.window?.awaitAnswer();
+    // The window may have queued a ping.
+    return this.#control.length > 0;
+  }
+
+  /** Sends the next frame or slice of a stream, and the next stream has its turn. Returns its bytes of payload. */
+  #stepStream(stream: StreamCore): number {
+    const { sending } = stream;
+    if (sending === null) return 0;
+    const { frames, bytes, front } = sending;
+    let slice: Frame;
+    try {
+      slice = sending.take(stream.id, this.#cut);
+    } catch (error) {
+      this.drop(stream);
+      this.#unsendable(front, stream, error);
+      return 0;
+    }
+    const charge = bytes - sending.bytes;
+    this.#left(frames - sending.frames, charge);
+    // The only stream has the next turn too.
+    if (sending.frames === 0 || this.#turns.size > 1) {
+      this.#turns.delete(stream);
+      if (sending.frames > 0) this.#turns.add(stream);
+      else if (sending.isIdle) stream.sending = null;
+    }
+    this.#depart({ frame: slice, stream, message: null }, charge);
+    this.#wake(stream);
+    this.#relieve();
+    return charge;
+  }
+
+  readonly #cut: Cut = (frame) => {
+    const { transport, maxFrameBytes, codec } = this.connection;
+    return frame.isSmall ? null : (transport.cut ?? slicerToSend)(frame, maxFrameBytes, codec);
+  };
+
+  #sendDirectly(frame: OutgoingFrame, stream: StreamCore | null, bytes: number): void {
+    this.connection.share?.queued(bytes);
+    this.#pumping = true;
+    try {
+      this.#depart({ frame, stream, message: null }, bytes);
+    } finally {
+      this.#pumping = false;
+    }
+    this.#turnBytes += MIN_CHARGE_BYTES + bytes;
+    // Hooks of that frame may have queued more frames behind it.
+    this.pump();
+  }
+
+  /** Whether a frame may leave without queueing, because the socket has room and no frame waits before it. */
+  #isDirect(): boolean {
+    return this.frames === 0 && !this.#pumping && this.#last === undefined && this.#isFree();
   }
 
   /** Whether the socket takes more, and no wait is under way. Frames that a closing socket does not take stay queued for the next socket. */
-  get free(): boolean {
-    return !this.#waiting && this.transport.writable && !this.transport.holds(SOCKET_FULL_BYTES);
-  }
-
-  /** Whether this turn may write more bytes. */
-  get hasShare(): boolean {
-    return this.#turnBytes < TURN_BYTES;
-  }
-
-  /** Whether only the next turn may pull more. */
-  get resting(): boolean {
-    return this.#resting;
-  }
-
-  wrote(bytes: number): void {
-    this.#turnBytes += bytes;
+  #isFree(): boolean {
+    const { transport } = this.connection;
+    return !this.#isWaiting && transport.writable && !transport.holds(SOCKET_FULL_BYTES);
   }
 
   /**
    * Waits until the socket may be written again. A full socket first drains to {@link SOCKET_ROOM_BYTES}. Otherwise the wait ends at the next
    * turn of the event loop, which has a new share.
    */
-  wait(): void {
-    const { free } = this;
-    this.#waiting = true;
+  #wait(): void {
+    const { transport } = this.connection;
+    const isFree = this.#isFree();
+    this.#isWaiting = true;
     const task = (): void => {
-      this.#waiting = false;
-      this.goOn();
+      this.#isWaiting = false;
+      this.pump();
     };
-    if (!free) this.transport.whenBelow(SOCKET_ROOM_BYTES, task);
+    if (!isFree) transport.whenBelow(SOCKET_ROOM_BYTES, task);
     else {
       this.#turnBytes = 0;
-      this.transport.turn(task);
+      transport.turn(task);
     }
   }
 
-  /**
-   * Goes on at the next turn of the event loop, with a new share. Until then frames may still leave, because nothing waits before them. If
-   * the socket is full, {@link wait}s. Not while {@link resting}.
-   */
-  rest(): void {
-    if (!this.free) {
-      this.wait();
+  /** Pulls on at the next turn of the event loop, with a new share. Until then frames may still leave, because nothing waits before them. */
+  #rest(): void {
+    if (!this.#isFree()) {
+      this.#wait();
       return;
     }
-    this.#resting = true;
-    this.transport.turn(() => {
-      this.#resting = false;
+    this.#isResting = true;
+    this.connection.transport.turn(() => {
+      this.#isResting = false;
       this.#turnBytes = 0;
-      this.goOn();
-    });
-  }
-}
-
-/** The parts of a session that its scheduler uses. */
-export interface SchedulerHost extends MessageForm {
-  readonly transport: Transport;
-  readonly limits: Limits;
-  /** `null`: this connection shares no limits with others. */
-  readonly share: Share | null;
-  /** Sends the pings that show how many bytes have arrived. */
-  readonly transit: { readonly ping: SendPing };
-  readonly departures: {
-    /** The frame cannot be cut, so it does not leave. */
-    unsendable(frame: OutgoingFrame, error: unknown): void;
-  };
-}
-
-/**
- * The source of the outbound pipeline. It writes control frames first, then one frame or slice of each stream in turn. It cuts a slice only
- * at the slice's turn, so a small request overtakes a big transfer. While the socket has room, the scheduler copies and queues nothing.
- */
-export class Scheduler implements PullHost {
-  /** The leaving frames and slices, in order. One pipeline subscribes, and writes each frame before `next` returns. */
-  readonly slices$: Observable<Frame>;
-  /** The waiting frames and tasks. */
-  readonly backlog: Backlog;
-  /** Holds back the bulk for which the remote has no room yet. */
-  readonly bulk: Bulk;
-  accepted = 0;
-  readonly #pace: Pace;
-  #pumping = false;
-  #stopped = false;
-  #whenFlushed: (() => void)[] = [];
-  #pipeline: Subscriber<Frame> | null = null;
-
-  constructor(private readonly host: SchedulerHost) {
-    this.backlog = new Backlog(host.limits, host.share);
-    this.#pace = new Pace(host.transport, this.pump);
-    this.bulk = new Bulk(host.transit.ping, this.pump, this.backlog);
-    host.share?.onRoom(() => {
-      this.backlog.room?.madeElsewhere();
       this.pump();
     });
-    // A Subject would cost more: every frame passes here, to one subscriber.
-    this.slices$ = new Observable((pipeline) => {
-      this.#pipeline = pipeline;
-    });
   }
-
-  /** Queues one whole frame, which takes its turn with other streams. Drops the frame if the pipeline has ended. */
-  add(frame: OutgoingFrame): void {
-    if (this.#pipeline?.closed !== false) return;
-    const stream = frame.stream ?? 0;
-    this.accepted++;
-    if (this.#isDirect() && !this.bulk.holds(stream) && frame.isSmall) this.#sendDirectly(frame, frame.roughBytes);
-    else {
-      this.backlog.add(stream, frame);
-      this.pump();
-    }
-  }
-
-  /** Queues a frame that fits one message, ahead of all streams. Drops the frame if the pipeline has ended. */
-  addAhead(frame: OutgoingFrame): void {
-    if (this.#pipeline?.closed !== false) return;
-    if (this.#isDirect()) this.#sendDirectly(frame, 0);
-    else {
-      this.backlog.addAhead(frame);
-      this.pump();
-    }
-  }
-
-  /** Queues a reset. One that overtakes goes ahead, but with a payload it takes its turn all the same: the payload may need slices. */
-  addReset(reset: OutgoingFrame, isAhead: boolean): void {
-    if (isAhead && reset.payload === ABSENT) this.addAhead(reset);
-    else this.add(reset);
-  }
-
-  /** Runs `add`, which adds several frames. No frame leaves before the last one is added. */
-  batch(add: () => void): void {
-    const wasPumping = this.#pumping;
-    this.#pumping = true;
-    try {
-      add();
-    } finally {
-      this.#pumping = wasPumping;
-    }
-    this.pump();
-  }
-
-  get hasTurn(): boolean {
-    return this.#isDirect() && this.#pace.hasShare && this.host.share?.mustWait() !== true;
-  }
-
-  /** A stream has left, and its owner knows its end. Runs the tasks that waited for that. */
-  release(stream: number): void {
-    this.bulk.window?.release(stream);
-    this.backlog.release(stream);
-    this.#checkFlushed();
-  }
-
-  /** Drops every stream whose open has not left. The stream moves to another socket, or fails. */
-  dropUnopened(): void {
-    this.backlog.dropUnopened();
-    this.backlog.room?.relieve();
-    this.#checkFlushed();
-  }
-
-  /** Runs `task` once every frame accepted so far has left. A scheduler that stops first never runs `task`. */
-  whenFlushed(task: () => void): void {
-    if (this.#stopped) return;
-    if (this.#isFlushed()) task();
-    else this.#whenFlushed.push(task);
-  }
-
-  /** Sends one last frame ahead of the queues, and nothing more. Queued frames stay until they are withdrawn or cleared. */
-  stop(last: OutgoingFrame | null): void {
-    if (this.#stopped) return;
-    this.#stopped = true;
-    this.bulk.window?.stop();
-    this.#whenFlushed = [];
-    if (last !== null) this.#send(last, 0);
-  }
-
-  /** Writes queued frames while the pace allows, then pulls more. */
-  readonly pump = (): void => {
-    if (this.#pumping || this.#pace.waiting) return;
-    this.#pumping = true;
-    try {
-      while (this.backlog.frames > 0 && !this.#pace.waiting && !this.#stopped) {
-        if (!this.#pace.free || !this.#pace.hasShare) this.#pace.wait();
-        else if (!this.#step()) break;
-      }
-    } finally {
-      this.#pumping = false;
-    }
-    this.backlog.room?.relieve();
-    if (this.backlog.pulls !== null) this.#pull(this.backlog.pulls);
-    this.#checkFlushed();
-  };
 
   #isFlushed(): boolean {
-    return this.backlog.frames === 0 && !this.#pumping;
+    return this.frames === 0 && !this.#pumping;
   }
 
-  /** Whether a frame may leave without queueing, because the socket has room and no frame waits before it. */
-  #isDirect(): boolean {
-    return this.#isFlushed() && !this.#stopped && this.#pace.free;
-  }
-
-  readonly #cut: Cut = (frame) =>
-    frame.isSmall ? null : (this.host.transport.cut ?? slicerToSend)(frame, this.host.maxFrameBytes, this.host.codec);
-
-  #sendDirectly(frame: OutgoingFrame, bytes: number): void {
-    this.host.share?.queued(bytes);
-    this.#pumping = true;
-    try {
-      this.#send(frame, bytes);
-    } finally {
-      this.#pumping = false;
-    }
-    this.#pace.wrote(MIN_CHARGE_BYTES + bytes);
-    // Hooks of that frame may have queued more frames behind it.
-    this.pump();
-  }
-
-  #pull(pulls: Pulls): void {
-    if (pulls.isPulling || this.#pace.resting || !pulls.any) return;
-    const isAnyLeft = pulls.many();
-    // With empty queues nothing else waits for the socket, for a turn, or for an answer.
-    if (!pulls.any || !this.#isFlushed() || this.#pace.waiting || this.#stopped) return;
-    if (isAnyLeft) this.#pace.rest();
-    else this.bulk.window?.awaitAnswer();
-  }
-
-  /** Sends one frame or slice. Returns `false` if all queued frames are bulk that has to wait. */
-  #step(): boolean {
-    const { backlog } = this;
-    const ahead = backlog.takeAhead();
-    if (ahead !== undefined) {
-      this.#send(ahead, 0);
-      this.#pace.wrote(MIN_CHARGE_BYTES);
-      return true;
-    }
-    for (const [stream, queue] of backlog.queues) {
-      if (this.bulk.holds(stream)) continue;
-      this.#pace.wrote(this.#stepStream(stream, queue));
-      if (backlog.frames > 0) backlog.pulls?.after(stream);
-      return true;
-    }
-    if (backlog.pulls?.one() === true) return true;
-    this.bulk.window?.awaitAnswer();
-    // The window may have queued a ping.
-    return backlog.hasAhead;
-  }
-
-  /** Sends the next frame or slice of a stream. Returns its bytes of payload. */
-  #stepStream(stream: number, queue: StreamQueue): number {
-    const { backlog } = this;
-    const before = queue.bytes;
-    let slice: Frame;
-    try {
-      slice = backlog.take(stream, queue, this.#cut);
-    } catch (error) {
-      backlog.drop(stream);
-      this.host.departures.unsendable(queue.front, error);
-      return 0;
-    }
-    const bytes = before - queue.bytes;
-    this.#send(slice, bytes);
-    backlog.room?.wake(stream);
-    backlog.room?.relieve();
-    return bytes;
-  }
-
-  /** Passes a frame or slice to the pipeline. */
-  #send(slice: Frame, bytes: number): void {
-    this.bulk.leaving(slice, bytes);
-    this.#pipeline?.next(slice);
+  /** Runs `task` once every frame accepted so far has left; never, if the connection fails before. */
+  whenFlushed(task: () => void): void {
+    if (this.#isStopped()) return;
+    if (this.#isFlushed()) task();
+    else this.#whenFlushed.push(task);
   }
 
   #checkFlushed(): void {
     if (this.#whenFlushed.length > 0 && this.#isFlushed()) runAll(this.#whenFlushed.splice(0));
   }
-}
 
-/** The parts of a session that departures use. */
-export interface DepartureHost extends MessageForm {
-  readonly number: number;
-  readonly transport: Pick<Transport, 'send'>;
-  readonly streams: StreamTable;
-  readonly scheduler: Pick<Scheduler, 'addReset' | 'backlog'>;
-  readonly replies: ControlReplies;
-  readonly owner: FrameObserver & Pick<StreamOwner, 'tally'>;
-  readonly control: {
-    /** The socket has accepted a ping. */
-    pinged(nonce: string): void;
-  };
-  readonly watchdog: {
-    /** The socket has accepted a message. */
-    sent(message: Message | SplitMessage): void;
-  };
-  /** Ends the connection. */
-  fail(error: unknown): void;
-}
+  // Its end
 
-/**
- * Advances the state of streams as their frames leave. The outbound pipeline is synchronous. It calls {@link begin} with a slice, then
- * {@link complete} with its message or {@link fail} with its error. Only then comes the next slice.
- */
-export class Departures {
-  /** The slice in the pipeline. */
-  #slice: Frame | null = null;
-  /** The stream of that slice. */
-  #stream: LiveStream | undefined;
+  /** Drops every stream whose open has not left. The stream moves to another socket, or fails. */
+  dropUnopened(): void {
+    for (const stream of this.#turns) if (stream.sending?.isUnopened === true) this.drop(stream);
+    this.#relieve();
+    this.#checkFlushed();
+  }
 
-  constructor(private readonly host: DepartureHost) {}
+  /** Sends one last frame ahead of the queues, and nothing more. Queued frames stay until their streams are removed. */
+  stop(last: OutgoingFrame | null): void {
+    if (this.#isStopped()) return;
+    this.#last = last;
+    this.window?.stop();
+    this.#whenFlushed = [];
+    if (last !== null) this.#depart({ frame: last, stream: null, message: null }, 0);
+  }
 
-  /** Returns the slice, or `null` if the remote does not need it. */
-  readonly begin = (slice: Frame): Frame | null => {
-    // Only an open and an end move the state of a stream. A stream leaves the table before its reset is queued.
-    const stream = slice.type === 'open' || slice.end === true ? this.host.streams.get(Number(slice.stream)) : undefined;
-    if (slice.type === 'open') stream?.advance('leave');
-    else if (slice.type === 'reset' && !this.#isForRemote(slice)) {
-      this.#resetLeaving(slice);
+  /** The socket has ended, and with it every stream. */
+  clear(): void {
+    this.#control.clear();
+    this.#turns.clear();
+    this.frames = this.bytes = 0;
+    for (const stream of this.#resets.values()) stream.resetWritten();
+    this.#resets.clear();
+  }
+
+  #isStopped(): boolean {
+    return this.#last !== undefined;
+  }
+
+  /** Whether the pipeline has ended. */
+  #hasEnded(): boolean {
+    return this.#pipeline?.closed !== false;
+  }
+
+  // Bulk
+
+  /** Whether a stream has sent bulk, and its next frame has to wait for more answers. */
+  #holds(stream: StreamCore): boolean {
+    return this.window?.holds(stream) === true;
+  }
+
+  /**
+   * Returns the window that waits for the answer to a ping behind the last frame, or `null` if the window paces no such frame. `bytes` have
+   * left since the ping before.
+   */
+  windowOfLast(bytes: number): BulkWindow<StreamCore> | null {
+    if (this.isLastBulk) return this.window;
+    const stream = this.#lastStream;
+    // Whether the stream of the last frame was pulled for it, or many values wait behind it.
+    const hasMore = this.#pulled === stream || (stream?.sending?.bytes ?? 0) >= BULK_FRAME_BYTES;
+    if (stream === null || !hasMore) return null;
+    const window = this.pacing;
+    window.sent(stream, bytes);
+    return window;
+  }
+
+  /** The window, made for the first bulk. */
+  get pacing(): BulkWindow<StreamCore> {
+    return (this.window ??= new BulkWindow(this.connection.transit.ping, this.pump, (stream) => this.#hasMore(stream)));
+  }
+
+  #hasMore(stream: StreamCore): boolean {
+    return this.#turns.has(stream) || this.#demand.has(stream);
+  }
+
+  // The pipeline
+
+  /** Passes a frame or slice to the pipeline, which writes it before this returns. */
+  #depart(departure: Departure, bytes: number): void {
+    const { frame, stream } = departure;
+    this.isLastBulk = bytes >= BULK_FRAME_BYTES || frame.fragment != null;
+    this.#lastStream = frame.end === true ? null : stream;
+    if (stream !== null) {
+      if (this.isLastBulk) this.pacing.sent(stream, bytes);
+      else this.window?.passed(stream);
+      // A reset may leave after its stream was released.
+      if (frame.type === 'reset' && frame.more !== true) this.window?.release(stream);
+    }
+    this.#pipeline?.next(departure);
+  }
+
+  /** Returns the departure, or `null` if the remote does not need it. */
+  readonly #observe = (departure: Departure): Departure | null => {
+    const { frame, stream } = departure;
+    const { owner, number } = this.connection;
+    if (frame.type === 'open') stream?.advance('leave');
+    else if (frame.type === 'reset' && !this.#isForRemote(frame)) {
+      this.#resetLeaving(departure);
       return null;
     }
-    this.host.owner.observed(this.host.number, 'tx', slice, 0);
-    this.#slice = slice;
-    this.#stream = stream;
-    return slice;
+    owner.observed(number, 'tx', frame, 0);
+    return (this.#departing = departure);
   };
 
-  /** Writes the message of the slice. The remote may answer before this returns. */
-  readonly complete = (message: Message | SplitMessage): null => {
-    const { owner, number, transport, watchdog, control } = this.host;
-    if (this.#slice !== null) owner.sized?.encoded(number, this.#slice, message);
-    const slice = this.#slice;
-    const stream = this.#stream;
-    // The codec or an observer ended the connection, and the goaway went ahead of this slice.
-    if (slice === null) return null;
-    this.#clear();
+  /** Writes the message of a departure. The remote may answer before this returns. */
+  readonly #write = (departure: Departure): null => {
+    const { frame, stream, message } = departure;
+    const { owner, number, transport, watchdog, control } = this.connection;
+    this.#departing = null;
+    // The codec or an observer ended the connection, and the goaway went ahead.
+    if (message === null || (this.#last != null && frame !== this.#last)) return null;
+    owner.sized?.encoded(number, frame, message);
     // Advance the state first: a socket may deliver the answer within `send`.
-    const isEnd = this.#leaving(slice, stream);
+    const isEnd = this.#leaving(departure);
     owner.tally.sentFrames++;
     transport.send(message);
     watchdog.sent(message);
-    if (slice.type === 'ping') control.pinged(String(slice.nonce));
+    if (frame.type === 'ping') control.pinged(String(frame.nonce));
     if (isEnd) stream?.release();
     return null;
   };
 
-  /** The pipeline failed on its slice, or after it had written the slice. */
-  fail(error: unknown): void {
-    const slice = this.#slice;
-    this.#clear();
-    if (slice === null) this.host.fail(error);
+  /** The pipeline failed on its departure, or after it had written one. */
+  failed(error: unknown): void {
+    const departure = this.#departing;
+    this.#departing = null;
+    if (departure === null) this.connection.fail(error);
     else {
-      this.host.replies.sent(slice);
-      this.unsendable(slice, error);
+      this.connection.replies.sent(departure.frame);
+      this.#unsendable(departure.frame, departure.stream, error);
     }
   }
 
   /** Ends the stream of a frame that cannot be cut or encoded. The connection goes on. */
-  unsendable(frame: Frame, error: unknown): void {
-    const { streams, scheduler } = this.host;
-    const id = frame.stream ?? 0;
+  #unsendable(frame: Frame, stream: StreamCore | null, error: unknown): void {
     const isReset = frame.type === 'reset';
-    if (id === 0 || (isReset && encodedPartOf(frame) === null)) {
-      this.host.fail(error);
+    if (stream === null || (isReset && encodedPartOf(frame) === null)) {
+      this.connection.fail(error);
       return;
     }
-    log('error', `stream ${id}: a frame of type '${frame.type}' could not be encoded`, error);
-    const stream = streams.get(id);
-    if (stream !== undefined) stream.reset('library', ResetCode.INTERNAL_ERROR, 'a frame could not be encoded');
+    log('error', `stream ${stream.id}: a frame of type '${frame.type}' could not be encoded`, error);
+    if (!stream.isClosed) stream.reset('library', ResetCode.INTERNAL_ERROR, 'a frame could not be encoded');
     else {
       // The stream had closed before this frame left. Send a reset without the part that cannot be encoded.
-      scheduler.backlog.drop(id);
+      this.drop(stream);
       const code = isReset ? (frame.code ?? null) : ResetCode.INTERNAL_ERROR;
-      scheduler.addReset(resetFrame(this.host, id, code, frame.reason ?? ''), overtakes(code));
+      this.addReset(stream, resetFrame(this.connection, Number(stream.id), code, frame.reason ?? ''), overtakes(code));
     }
-  }
-
-  #clear(): void {
-    this.#slice = null;
-    this.#stream = undefined;
   }
 
   /** Whether the remote needs a reset. It needs none of a stream whose open never left, except as a reply to its own frame. */
   #isForRemote(reset: Frame): boolean {
-    const { streams, replies } = this.host;
+    const { connection } = this;
     const id = reset.stream ?? 0;
-    return !streams.owns(id) || streams.hasOpened(id) || replies.owes(reset);
+    return !connection.owns(id) || connection.hasOpened(id) || connection.replies.owes(reset);
   }
 
-  /** The pipeline is about to write a slice. Returns whether the slice ends its stream. */
-  #leaving(slice: Frame, stream: LiveStream | undefined): boolean {
-    if (slice.type === 'open') this.host.streams.opened(Number(slice.stream));
-    if (slice.type === 'open' || slice.type === 'data') return stream?.leaving(slice) === true;
-    if (slice.type === 'reset') this.#resetLeaving(slice);
-    else this.host.replies.sent(slice);
+  /** The pipeline is about to write a frame. Returns whether the frame ends its stream. */
+  #leaving(departure: Departure): boolean {
+    const { frame, stream } = departure;
+    if (frame.type === 'open') this.connection.opened(Number(frame.stream));
+    if (frame.type === 'open' || frame.type === 'data') return stream?.leaving(frame) === true;
+    if (frame.type === 'reset') this.#resetLeaving(departure);
+    else this.connection.replies.sent(frame);
     return false;
   }
 
   /** A reset is about to be written, or the remote does not need it. */
-  #resetLeaving(slice: Frame): void {
-    this.host.replies.sent(slice);
-    if (slice.more !== true) this.host.streams.resetWritten(slice.stream ?? 0);
-  }
-}
-
-/** The parts of a session that its notifications use. */
-export interface NotificationHost extends MessageForm {
-  /** A notification of several messages has left. The next one may follow. */
-  notified(): void;
-}
-
-/**
- * The notification that is leaving in several messages. A later notification waits for it. Otherwise their slices would take turns, and the
- * remote might handle the later one earlier (S9a).
- */
-export class NotificationTurn {
-  /** The notification, from its call until it has left. */
-  #stream: LiveStream | null = null;
-
-  constructor(private readonly host: NotificationHost) {}
-
-  get isTaken(): boolean {
-    return this.#stream !== null;
+  #resetLeaving({ frame, stream }: Departure): void {
+    this.connection.replies.sent(frame);
+    if (frame.more !== true && stream !== null) this.#resetLeft(stream);
   }
 
-  /** The stream is about to queue its notification. */
-  queued(stream: LiveStream, open: OutgoingFrame): void {
-    const { codec, maxFrameBytes } = this.host;
-    if (!open.isSmall && !isSmall(open, encodedPartOf(open), maxFrameBytes, codec)) this.#stream = stream;
-  }
-
-  /** A notification has left, or ended before it left. */
-  ended(stream: LiveStream): void {
-    if (stream !== this.#stream) return;
-    this.#stream = null;
-    this.host.notified();
+  #resetLeft(stream: StreamCore): void {
+    this.#resets.delete(Number(stream.id));
+    stream.resetWritten();
   }
 }

@@ -6,7 +6,7 @@ import type { Frame } from '../wire/frame.js';
 import { encodedLength, truncateToBytes } from '../wire/length.js';
 import type { Limits } from '../wire/limits.js';
 import { OutgoingFrame } from '../wire/outgoing.js';
-import type { Scheduler } from './outbound.js';
+import type { Outbound } from './outbound.js';
 
 /** A reason is cut to so many bytes. */
 const MAX_REASON_BYTES = 1024;
@@ -74,7 +74,7 @@ export function goawayFrame({ codec, maxFrameBytes }: MessageForm, code: ResetCo
 
 /** The parts of a session that its replies use. */
 export interface ReplyHost extends MessageForm {
-  readonly scheduler: Pick<Scheduler, 'addAhead'>;
+  readonly outbound: Pick<Outbound, 'addAhead'>;
   readonly limits: Pick<Limits, 'maxControlFrames'>;
 }
 
@@ -115,7 +115,7 @@ export class ControlReplies {
     const { maxControlFrames } = this.host.limits;
     this.#unsent.add(frame);
     this.#nonceUnits += frame.nonce?.length ?? 0;
-    this.host.scheduler.addAhead(frame);
+    this.host.outbound.addAhead(frame);
     if (this.#nonceUnits > MAX_NONCE_UNITS) throw ConnectionFault.tooMuch(`more than ${MAX_NONCE_UNITS} characters of unread pongs`);
     if (this.#unsent.size > maxControlFrames)
       throw ConnectionFault.tooMuch(`more than ${maxControlFrames} unread answers (maxControlFrames)`);

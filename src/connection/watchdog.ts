@@ -13,7 +13,7 @@ import type { SplitMessage } from '../wire/shared.js';
 import type { ReadBackpressure } from './budget.js';
 import { FragmentWatch } from './fragment-watch.js';
 import { SOCKET_FULL_BYTES } from './outbound.js';
-import type { Scheduler } from './outbound.js';
+import type { Outbound } from './outbound.js';
 import type { Transit } from './transit.js';
 
 /** When a connection is probed and when it is given up, in ms. */
@@ -278,11 +278,11 @@ export class Watchdog implements KeepaliveHost {
 
   /** The socket has accepted a message. */
   sent(message: Message | SplitMessage): void {
-    const { transit, transport, scheduler } = this.host;
+    const { transit, transport, outbound } = this.host;
     const now = steadyNow();
     this.#writes.sent(now);
     if (transport.holds(this.#stallFrom)) this.#watchStall();
-    if (transit.sent(typeof message === 'string' ? message.length : message.byteLength, now, scheduler.bulk.isLast)) this.#probeArrival();
+    if (transit.sent(typeof message === 'string' ? message.length : message.byteLength, now, outbound.isLastBulk)) this.#probeArrival();
   }
 
   lastSignOfLifeAt(): number {
@@ -343,15 +343,15 @@ export class Watchdog implements KeepaliveHost {
    * receiver that holds back the pongs of bulk may answer any other ping.
    */
   #probeArrival(): void {
-    const { scheduler, transit } = this.host;
-    const window = scheduler.bulk.windowOfLast(transit.unmarkedLength);
+    const { outbound, transit } = this.host;
+    const window = outbound.windowOfLast(transit.unmarkedLength);
     if (window === null) transit.ping(noop);
     else window.probe();
   }
 
   #closingMovedAt(): number {
-    const { transport, scheduler, closing } = this.host;
-    const isTaken = Math.max(transport.bufferedAmount, scheduler.backlog.bytes) === 0 && !closing.awaitsArrival;
+    const { transport, outbound, closing } = this.host;
+    const isTaken = Math.max(transport.bufferedAmount, outbound.bytes) === 0 && !closing.awaitsArrival;
     const tookAt = Math.max(this.#writes.tookAtReadTime(), this.answerDueAt());
     const movedAt = Math.max(this.#receivedAt, tookAt);
     return isTaken ? movedAt : Math.min(movedAt, tookAt + RECEIVE_ONLY_MS);
@@ -360,14 +360,14 @@ export class Watchdog implements KeepaliveHost {
   /** Watches a full socket, which must take a byte within `stallMs`. */
   #watchStall(): void {
     this.#watch('stall', () => {
-      const { transport, limits, scheduler, transit } = this.host;
+      const { transport, limits, outbound, transit } = this.host;
       return {
         ms: limits.stallMs,
         clock: STEADY_CLOCK,
         movedAt: () => Math.max(this.#writes.tookAt(), transit.arrivedAt),
         isPending: () => transport.bufferedAmount > 0,
         onStalled: () => {
-          if (transport.bufferedAmount + scheduler.backlog.bytes < limits.stallBytes) return true;
+          if (transport.bufferedAmount + outbound.bytes < limits.stallBytes) return true;
           transport.terminate('slow consumer');
           return false;
         },
@@ -405,7 +405,7 @@ export interface WatchHost {
   /** How long the remote's bulk has been slowed so far. */
   readonly hold: { readonly heldMs: number };
   readonly transit: Transit;
-  readonly scheduler: Pick<Scheduler, 'backlog' | 'bulk'>;
+  readonly outbound: Pick<Outbound, 'bytes' | 'isLastBulk' | 'windowOfLast'>;
   readonly control: {
     /** Sends the ping of the keepalive. */
     probe(): void;

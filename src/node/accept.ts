@@ -295,10 +295,10 @@ function take(seat: Seat, core: PeerCore, peer: Peer, transport: Transport): voi
  */
 function endGreedy(core: PeerCore, reason: string): Subscription {
   soon(() => {
-    for (const session of core.sessions) session.fail(new ConnectionFault(reason, ResetCode.ENHANCE_YOUR_CALM, CloseCode.POLICY));
+    for (const connection of core.connections) connection.fail(new ConnectionFault(reason, ResetCode.ENHANCE_YOUR_CALM, CloseCode.POLICY));
   });
   return timer(CLOSING_MS).subscribe(() => {
-    for (const { transport } of core.sessions) transport.terminate(reason);
+    for (const { transport } of core.connections) transport.terminate(reason);
   });
 }
 

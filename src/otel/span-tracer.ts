@@ -4,7 +4,7 @@ import { labelled } from '../stream/label.js';
 import type { Label } from '../stream/label.js';
 import type { StreamCore } from '../stream/stream-core.js';
 import { extrasOf } from '../stream/extras.js';
-import type { Tracer } from '../stream/stream-core.js';
+import type { Tracer } from '../peer/hooks.js';
 import type { Metadata } from '../wire/frame.js';
 import type { Instruments, TracedCall } from './instruments.js';
 

@@ -4,13 +4,14 @@ import { log } from '../logger.js';
 import { completeGuarded, guard } from '../rx/subscribers.js';
 import { HookList } from '../rx/values.js';
 import { endAnswer, failAnswer, stopUpload } from '../stream/answer.js';
-import type { StreamCore, StreamHost, Tracer } from '../stream/stream-core.js';
+import type { StreamCore } from '../stream/stream-core.js';
 import type { Stream } from '../stream/stream.js';
 import { checkFunction, isThenable } from '../util/check.js';
 import { ResetCode } from '../wire/codes.js';
 import { ABSENT } from '../wire/frame.js';
+import type { PeerCore } from './core.js';
 import type { HelloAcceptor } from './hello.js';
-import type { Hooks, Remove, StreamHandler } from './hooks.js';
+import type { Remove, StreamHandler } from './hooks.js';
 import { warnOfRefusal } from './log.js';
 
 /** Why a stream was refused on a side that answers none. */
@@ -75,11 +76,11 @@ export class IncomingStreams {
   #handler: StreamHandler | null = null;
   #helloAcceptor: HelloAcceptor | null = null;
 
-  constructor(private readonly host: AnswerHost) {}
+  constructor(private readonly core: PeerCore) {}
 
   get streams$(): Observable<Stream> {
     return (this.#streams$ ??= new Observable((subscriber) => {
-      if (this.host.isClosed) subscriber.complete();
+      if (this.core.isClosed) subscriber.complete();
       else subscriber.add(this.#subscribers.add(subscriber));
     }));
   }
@@ -105,7 +106,7 @@ export class IncomingStreams {
   }
 
   receive(stream: StreamCore): void {
-    const { incomingHeaders } = this.host.hooks;
+    const { incomingHeaders } = this.core.hooks;
     for (const { hook } of incomingHeaders.entries) hook(stream.headers, stream.facade);
     if (this.#helloAcceptor?.isAnswered === false) this.#helloAcceptor.receive(stream);
     else this.#answer(stream);
@@ -118,7 +119,7 @@ export class IncomingStreams {
   }
 
   #answer(stream: StreamCore): void {
-    const { tracer } = this.host;
+    const { tracer } = this.core;
     if (tracer === null) this.#offer(stream);
     else
       tracer.answering(stream, () => {
@@ -154,15 +155,4 @@ export class IncomingStreams {
       ? NO_HANDLER
       : 'no handler took this stream: the subscribers of streams$ left it, and this side has no onStream handler';
   }
-}
-
-/** The members of a peer that the code which answers streams needs. */
-export interface AnswerHost extends StreamHost {
-  readonly isClosed: boolean;
-  /** The lists for a new hook. */
-  readonly ownHooks: Hooks;
-  /** Follows the streams of the remote; `null` for none. */
-  readonly tracer: Tracer | null;
-  /** Closes the peer, because the hello was refused. */
-  rejectHello(): void;
 }

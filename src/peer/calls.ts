@@ -1,6 +1,6 @@
 import { Observable, asyncScheduler } from 'rxjs';
 import type { TeardownLogic, Unsubscribable } from 'rxjs';
-import { Session } from '../connection/connection.js';
+import { Connection } from '../connection/connection.js';
 import { pacedPing } from '../connection/control.js';
 import { both, mapPresent } from '../rx/pipeline.js';
 import { GuardedObservable, completeGuarded, followed, guard } from '../rx/subscribers.js';
@@ -28,7 +28,7 @@ import type { PeerCore } from './core.js';
 import { retrySafely } from './safe-retry.js';
 import type { Retry } from './safe-retry.js';
 import { isOver } from './status.js';
-import type { OpenQueue } from './waiting.js';
+import type { Waiting } from './waiting.js';
 
 /** Options of every call. */
 export interface OpenOptions<In = unknown, Out = unknown> {
@@ -100,7 +100,7 @@ export function openFor(subscriber: Subscribing, open: () => StreamCore): Stream
 
 /** Connects a subscriber to the stream opened for it. The error of a stream that failed at once comes on a later turn. */
 export function readOpened(subscriber: Subscribing, stream: StreamCore): Unsubscribable {
-  return stream.readBy(stream.end === null ? subscriber : new LateError(subscriber));
+  return stream.readBy(stream.isOver ? new LateError(subscriber) : subscriber);
 }
 
 /** Fails a subscriber on a later turn. Otherwise a bare `retry()` of a call that fails at once would never return. */
@@ -228,7 +228,7 @@ export class Calls {
     const answer$ = new GuardedObservable((subscriber) => {
       const stream = subscriber.closed ? undefined : openFor(subscriber, () => this.open(value, 'request', options));
       if (stream === undefined) return;
-      const isOver = stream.end !== null;
+      const { isOver } = stream;
       let answered = false;
       subscriber.add(() => {
         if (!answered) stream.cancel();
@@ -294,29 +294,29 @@ export class Calls {
     return freezeMetadata(copy, codec);
   }
 
-  /** Passes a new stream to the session, or to the queue in which it waits. */
+  /** Passes a new stream to the connection, or to the queue in which it waits. */
   #place(stream: StreamCore, open: OutgoingFrame): void {
     const { core } = this;
     const place = this.#placeOf(stream);
-    if (place instanceof Session) {
+    if (place instanceof Connection) {
       place.adopt(stream);
       return;
     }
-    place.add(stream, OutgoingFrame.encodedPayload(open));
+    place.enqueue(stream, OutgoingFrame.encodedPayload(open));
     // Code of the user may have closed the peer meanwhile.
-    if (core.openSession === null && !core.source.expectsSocket) core.openQueue.refuse(stream, core.status.now);
+    if (core.openConnection === null && !core.expectsSocket) core.waiting.refuse(stream, core.status.now);
   }
 
-  /** Returns the open session, or the queue in which a new stream has to wait. */
-  #placeOf({ isNotification }: StreamCore): Session | OpenQueue {
+  /** Returns the open connection, or the queue in which a new stream has to wait. */
+  #placeOf({ isNotification }: StreamCore): Connection | Waiting {
     const { core } = this;
-    const { openSession, openQueue, notifications } = core;
-    const follows = isNotification && notifications.delays(openSession);
-    if (openSession === null) return follows && core.source.expectsSocket ? notifications : openQueue;
-    if (!openQueue.empty) return openQueue;
+    const { openConnection, waiting, notifications } = core;
+    const follows = isNotification && notifications.delays(openConnection);
+    if (openConnection === null) return follows && core.expectsSocket ? notifications : waiting;
+    if (!waiting.empty) return waiting;
     if (follows) return notifications;
-    // The session's ids are used up (S1). If another socket can be dialed, the stream waits for that one.
-    return openSession.streams.exhausted && core.source.replace() ? openQueue : openSession;
+    // The connection's ids are used up (S1). If another socket can be dialed, the stream waits for that one.
+    return openConnection.isExhausted && core.source.replace() ? waiting : openConnection;
   }
 }
 
@@ -344,7 +344,7 @@ function fed$(calls: Calls, value: unknown, options: OpenOptions, input: Input<u
     });
     const stream = subscriber.closed ? undefined : openFor(subscriber, () => calls.open(value, 'continue', options));
     if (stream === undefined) return undefined;
-    if (stream.error !== null) return readOpened(subscriber, stream);
+    if (stream.failure !== null) return readOpened(subscriber, stream);
     if (subscriber.closed) {
       // An interceptor or `onOpen` has unsubscribed, so rxjs no longer reads the stream.
       stream.cancel();
@@ -372,7 +372,7 @@ function retriedCall(core: PeerCore, call$: Observable<unknown>, retry: 'safe' |
       // An abort ends the delay; the next attempt fails with it.
       hurry$: signal == null ? undefined : eventsOf(signal, 'abort'),
       over$: core.status.status$.pipe(mapPresent((now) => (isOver(now) ? now : null))),
-      mayRetry: () => core.openSession !== null || core.source.expectsSocket,
+      mayRetry: () => core.openConnection !== null || core.expectsSocket,
     }),
   );
   return new GuardedObservable((subscriber) => retried$.subscribe(subscriber));
@@ -388,11 +388,11 @@ export function ping(core: PeerCore): Promise<number> {
 }
 
 function pingOnce(core: PeerCore, answered: (rttMs: number) => void, failed: (error: unknown) => void): void {
-  const { lastSession, source, status } = core;
+  const { lastConnection, source, status } = core;
   const lost = (reason: CloseReason): void => {
     failed(new ConnectionLostError(reason));
   };
-  if (lastSession !== null) pacedPing(lastSession.control, answered, lost);
+  if (lastConnection !== null) pacedPing(lastConnection.control, answered, lost);
   else if (source.expectsSocket) {
     source.ensureDialing();
     status.whenOpened(() => {

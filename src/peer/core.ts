@@ -1,10 +1,11 @@
-import { Session, Tally } from '../connection/connection.js';
-import type { Loss, SessionOwner, Share } from '../connection/connection.js';
+import { Connection } from '../connection/connection.js';
+import type { ConnectionOwner, Loss, Share } from '../connection/connection.js';
 import { logger } from '../logger.js';
 import { AbortSignals, Deadlines } from '../stream/deadlines.js';
+import { Tally } from '../stream/end.js';
 import type { CloseCause } from '../stream/end.js';
 import { StreamCore } from '../stream/stream-core.js';
-import type { SocketOutlook, Tracer } from '../stream/stream-core.js';
+import type { Absence } from '../stream/stream-core.js';
 import type { SocketClose, Transport } from '../transport/transport.js';
 import type { Codec } from '../wire/codec.js';
 import { CloseCode, ResetCode } from '../wire/codes.js';
@@ -14,16 +15,15 @@ import type { AnyMuxError } from '../wire/errors.js';
 import { ABSENT } from '../wire/frame.js';
 import type { Frame, FrameDirection } from '../wire/frame.js';
 import { IncomingStreams } from './answers.js';
-import type { AnswerHost } from './answers.js';
 import type { SizedFrames } from './events.js';
 import { Hooks, NO_HOOKS } from './hooks.js';
-import type { HooksToRun } from './hooks.js';
+import type { HooksToRun, Tracer } from './hooks.js';
 import { PeerLog, warnOfRefusal } from './log.js';
 import type { PeerContext, ResolvedClose, ResolvedOptions } from './options.js';
 import type { Peer } from './peer.js';
 import { StatusTracker, isOver } from './status.js';
 import type { PeerStatus } from './status.js';
-import { NotificationQueue, OpenQueue } from './waiting.js';
+import { Notifications, Waiting } from './waiting.js';
 
 function refusal(reason: string): CloseCause {
   return { how: 'reset', by: 'library', code: ResetCode.REFUSED, reason, payload: null };
@@ -34,16 +34,17 @@ const GONE_AWAY = refusal('the remote went away before it had answered the hello
 
 let peers = 0;
 
-/** The parts of a peer: its hooks, its waiting streams, its sessions, and the source of its sockets. */
-export class PeerCore implements SessionOwner, AnswerHost {
+/** The parts of a peer: its hooks, its waiting streams, its connections, and the source of its sockets. */
+export class PeerCore implements ConnectionOwner {
   readonly codec: Codec;
   context: PeerContext;
   readonly #number = ++peers;
   #remote = '';
   hooks: HooksToRun = NO_HOOKS;
-  readonly openQueue: OpenQueue;
-  /** Notifications of {@link lastSession}. */
-  readonly notifications = new NotificationQueue();
+  /** Streams that wait for a socket. */
+  readonly waiting: Waiting;
+  /** Notifications of {@link lastConnection}. */
+  readonly notifications = new Notifications();
   readonly incoming: IncomingStreams;
   readonly status = new StatusTracker();
   /** The last round trip of a ping, in ms; `null` before the first. */
@@ -55,15 +56,15 @@ export class PeerCore implements SessionOwner, AnswerHost {
   readonly tally = new Tally();
   /** The share of limits together with other connections; `null` for none. */
   share: Share | null = null;
-  readonly #sessions = new Set<Session>();
+  readonly #connections = new Set<Connection>();
   #source: SocketSource | null = null;
   #peer: Peer | null = null;
-  /** The last session that became {@link ready}, until it ends. */
-  #lastSession: Session | null = null;
-  /** The session whose socket is open, but whose hello is not answered yet, so that it is not {@link ready}. */
-  #handshaking: Session | null = null;
+  /** The last connection that became {@link ready}, until it ends. */
+  #lastConnection: Connection | null = null;
+  /** The connection whose socket is open, but whose hello is not answered yet, so that it is not {@link ready}. */
+  #handshaking: Connection | null = null;
   #log: PeerLog | null = null;
-  #connections = 0;
+  #opened = 0;
   #ownHooks: Hooks | null = null;
   #signals: AbortSignals | null = null;
   #deadlines: Deadlines | null = null;
@@ -71,7 +72,7 @@ export class PeerCore implements SessionOwner, AnswerHost {
   constructor(readonly options: ResolvedOptions) {
     this.codec = options.codec;
     this.context = options.context ?? {};
-    this.openQueue = new OpenQueue(options.limits.maxQueuedBytes);
+    this.waiting = new Waiting(options.limits.maxQueuedBytes);
     this.incoming = new IncomingStreams(this);
     if (options.onError !== undefined) this.ownHooks.errors.add(options.onError);
   }
@@ -89,8 +90,8 @@ export class PeerCore implements SessionOwner, AnswerHost {
 
   /** Describes the peer, without any data of the application. */
   describe(): string {
-    let streams = this.openQueue.size;
-    for (const session of this.#sessions) streams += session.streams.size;
+    let streams = this.waiting.size;
+    for (const connection of this.#connections) streams += connection.streams.size;
     const side = this.options.isDialer ? 'dialer' : 'acceptor';
     const { label } = this;
     return `P${label.slice(1)} { state: ${this.status.now.state}, ${side}, streams: ${streams}, bufferedAmount: ${this.bufferedAmount} }`;
@@ -128,56 +129,69 @@ export class PeerCore implements SessionOwner, AnswerHost {
     return this.status.now.state === 'closed';
   }
 
-  /** The session that accepts new streams now; `null` if the last one has ended, drains, or has received a goaway. */
-  get openSession(): Session | null {
-    return this.#lastSession?.acceptsStreams === true ? this.#lastSession : null;
+  /** The connection that accepts new streams now; `null` if the last one has ended, drains, or has received a goaway. */
+  get openConnection(): Connection | null {
+    return this.#lastConnection?.acceptsStreams === true ? this.#lastConnection : null;
   }
 
-  /** The last session that became ready, until it ends. Unlike {@link openSession}, it includes a draining session. */
-  get lastSession(): Session | null {
-    return this.#lastSession;
+  /** The last connection that became ready, until it ends. Unlike {@link openConnection}, it includes a draining connection. */
+  get lastConnection(): Connection | null {
+    return this.#lastConnection;
   }
 
   get nextStreamId(): number | null {
-    return this.#lastSession?.streams.nextId ?? null;
+    return this.#lastConnection?.nextId ?? null;
   }
 
-  get sessions(): ReadonlySet<Session> {
-    return this.#sessions;
+  get isClosing(): boolean {
+    const { now } = this.status;
+    return now.state === 'draining' && now.by === 'local';
+  }
+
+  get expectsSocket(): boolean {
+    return this.source.expectsSocket;
+  }
+
+  get absence(): Absence {
+    return this.source.absence;
+  }
+
+  get connections(): ReadonlySet<Connection> {
+    return this.#connections;
   }
 
   /** Bytes that were accepted for sending and have not left this process. */
   get bufferedAmount(): number {
-    let bytes = this.openQueue.bytes + this.notifications.bytes;
-    for (const { transport, scheduler } of this.#sessions) bytes += transport.bufferedAmount + scheduler.backlog.bytes;
+    let bytes = this.waiting.bytes + this.notifications.bytes;
+    for (const { transport, outbound } of this.#connections) bytes += transport.bufferedAmount + outbound.bytes;
     return bytes;
   }
 
-  /** Makes the session of a socket, which may still be connecting. The session reads once it is started. */
-  sessionOver(transport: Transport): Session {
-    return new Session({ ...this.options, transport, owner: this, share: this.share, number: this.#connections + 1 });
+  /** Makes the connection of a socket, which may still be connecting. The connection reads once it is started. */
+  connectionOver(transport: Transport): Connection {
+    return new Connection({ ...this.options, transport, owner: this, share: this.share, number: this.#opened + 1 });
   }
 
-  /** The socket of a session is open. The session accepts streams once it is {@link ready}. */
-  adopt(session: Session): void {
-    this.#connections++;
-    this.#sessions.add(session);
-    if (logger.isEnabledFor('debug')) this.#debugLog().opened(session.number);
-    this.#handshaking = session;
+  /** The socket of a connection is open. The connection accepts streams once it is {@link ready}. */
+  adopt(connection: Connection): void {
+    this.#opened++;
+    this.#connections.add(connection);
+    if (logger.isEnabledFor('debug')) this.#debugLog().opened(connection.number);
+    this.#handshaking = connection;
     this.incoming.socketOpened();
   }
 
-  /** New streams go to the session from now on, the waiting ones first. If a goaway came during the hello, the session accepts none. */
-  ready(session: Session, reconnects: number): void {
-    this.#lastSession = session;
+  /** New streams go to the connection from now on, the waiting ones first. If a goaway came during the hello, the connection accepts none. */
+  ready(connection: Connection, reconnects: number): void {
+    this.#lastConnection = connection;
     this.#handshaking = null;
-    const { goawayCode } = session;
+    const { goawayCode } = connection;
     if (goawayCode === null) {
       this.#setStatus({ state: 'open', reconnects });
-      this.openQueue.flushTo(session, this.notifications);
+      this.waiting.flushTo(connection, this.notifications);
     } else {
-      this.goneAway(session, goawayCode);
-      if (!this.source.expectsSocket) this.openQueue.failAll(GONE_AWAY, null);
+      this.goneAway(connection, goawayCode);
+      if (!this.source.expectsSocket) this.waiting.failAll(GONE_AWAY, null);
     }
   }
 
@@ -189,33 +203,34 @@ export class PeerCore implements SessionOwner, AnswerHost {
   /** Closes the peer: waiting calls fail, and the Observables complete. */
   finish(reason: CloseReason, error: AnyMuxError | null): void {
     if (this.isClosed) return;
-    this.#lastSession = null;
+    this.#lastConnection = null;
     this.#setStatus({ state: 'closed', reason, error });
-    this.openQueue.failAll({ how: 'lost', reason }, error);
+    this.waiting.failAll({ how: 'lost', reason }, error);
     this.#deadlines?.close();
     this.incoming.complete();
     this.status.complete();
   }
 
-  /** Closes every session in good order, and stops dialing. */
+  /** Closes every connection in good order, and stops dialing. */
   close({ drainMs, code, reason }: ResolvedClose): void {
     if (this.isClosed) return;
     this.source.stop();
     if (!isOver(this.status.now)) this.#setStatus({ state: 'draining', by: 'local' });
-    for (const session of this.#sessions) session.drain(drainMs, code, reason);
+    for (const connection of this.#connections) connection.drain(drainMs, code, reason);
   }
 
   /** Asks every socket for a sign of life, a draining one too: the page became visible, or the network came back. */
   probe(): void {
-    for (const session of this.#sessions) session.probe();
+    for (const connection of this.#connections) connection.probe();
   }
 
-  /** Closes the sessions because the hello was refused. */
+  /** Closes the connections because the hello was refused. */
   rejectHello(): void {
-    for (const session of this.#sessions) session.fail(new ConnectionFault('the hello was refused', ResetCode.REFUSED, CloseCode.POLICY));
+    for (const connection of this.#connections)
+      connection.fail(new ConnectionFault('the hello was refused', ResetCode.REFUSED, CloseCode.POLICY));
   }
 
-  // From the sessions
+  // From the connections
 
   remoteStream(): StreamCore {
     return new StreamCore(this, false, false, null, ABSENT);
@@ -225,14 +240,18 @@ export class PeerCore implements SessionOwner, AnswerHost {
     this.incoming.receive(stream);
   }
 
+  requeue(stream: StreamCore): void {
+    this.waiting.requeue(stream);
+  }
+
   observed(connection: number, direction: FrameDirection, frame: Frame, bytes: number): void {
     if (logger.isEnabledFor('debug')) this.#debugLog().frame(connection, direction, frame);
     for (const { hook } of this.hooks.frames.entries) hook(direction, frame);
     if (direction === 'rx') this.sized?.received(connection, frame, bytes);
   }
 
-  idle(session: Session): void {
-    this.source.idle(session);
+  idle(connection: Connection): void {
+    this.source.idle(connection);
   }
 
   answered(rttMs: number): void {
@@ -240,41 +259,41 @@ export class PeerCore implements SessionOwner, AnswerHost {
     for (const { hook } of this.hooks.roundTrips.entries) hook(rttMs);
   }
 
-  notified(session: Session): void {
-    // `goneAway` or `ended` moves the notifications of a session that accepts none.
-    if (!session.takesNotifications) return;
-    this.notifications.follow(session);
-    if (!session.isNotifying && !this.notifications.empty)
+  notified(connection: Connection): void {
+    // `goneAway` or `ended` moves the notifications of a connection that accepts none.
+    if (!connection.takesNotifications) return;
+    this.notifications.follow(connection);
+    if (!connection.outbound.isNotifying && !this.notifications.empty)
       this.#moveNotifications(this.source.replace(), refusal('this connection has used all stream ids'));
   }
 
-  goneAway(session: Session, code: ResetCode): void {
-    if (this.#lastSession === session) this.#moveNotifications(this.source.expectsSocket, refusal('the remote went away'));
-    if (this.#lastSession === session && this.status.now.state !== 'draining') this.#setStatus({ state: 'draining', by: 'remote' });
-    this.source.goneAway(session, code);
+  goneAway(connection: Connection, code: ResetCode): void {
+    if (this.#lastConnection === connection) this.#moveNotifications(this.source.expectsSocket, refusal('the remote went away'));
+    if (this.#lastConnection === connection && this.status.now.state !== 'draining') this.#setStatus({ state: 'draining', by: 'remote' });
+    this.source.goneAway(connection, code);
   }
 
   refused(code: ResetCode, reason: string): void {
     warnOfRefusal(this.label, code, reason);
   }
 
-  ending(session: Session, close: SocketClose): Loss {
-    this.#sessions.delete(session);
-    this.tally.sentBytes += session.sentBytes;
-    if (logger.isEnabledFor('debug')) this.#debugLog().ended(session.number, close);
-    if (this.#handshaking === session) this.#handshaking = null;
-    if (this.#lastSession === session) {
-      this.#lastSession = null;
+  ending(connection: Connection, close: SocketClose): Loss {
+    this.#connections.delete(connection);
+    this.tally.sentBytes += connection.sentBytes;
+    if (logger.isEnabledFor('debug')) this.#debugLog().ended(connection.number, close);
+    if (this.#handshaking === connection) this.#handshaking = null;
+    if (this.#lastConnection === connection) {
+      this.#lastConnection = null;
       // The replacement is lost, while the socket before it still drains.
       if (this.status.now.state === 'open' && this.#isDraining()) this.#setStatus({ state: 'draining', by: 'remote' });
     }
-    return this.source.lost(session, close);
+    return this.source.lost(connection, close);
   }
 
   /** Called when a socket has ended or a dial has failed. */
   ended(loss: Loss): void {
     const { reason } = loss;
-    if (this.#lastSession === null) this.#moveNotifications(this.source.expectsSocket, { how: 'lost', reason });
+    if (this.#lastConnection === null) this.#moveNotifications(this.source.expectsSocket, { how: 'lost', reason });
     // An earlier close handler may have closed the peer.
     this.hooks.closed(() => (reason.willRetry && !this.source.expectsSocket ? { ...reason, willRetry: false } : reason));
     loss.follow();
@@ -282,13 +301,13 @@ export class PeerCore implements SessionOwner, AnswerHost {
 
   /** Moves unsent notifications to the next socket if one is expected. Otherwise they fail. */
   #moveNotifications(isExpected: boolean, cause: CloseCause): void {
-    if (isExpected) this.notifications.moveTo(this.openQueue);
+    if (isExpected) this.notifications.moveTo(this.waiting);
     else this.notifications.failAll(cause, null, cause.how === 'reset' ? cause.reason : 'the connection was lost');
   }
 
   /** Whether a socket is open besides the one whose hello is under way. */
   #isDraining(): boolean {
-    return this.#sessions.size > (this.#handshaking === null ? 0 : 1);
+    return this.#connections.size > (this.#handshaking === null ? 0 : 1);
   }
 
   /** The log of what this peer does, made at the first line. */
@@ -308,7 +327,10 @@ function completed<T>(part: T | null): T {
 }
 
 /** The source of a peer's sockets: the one socket that it received, or the sockets that it dials, one after the other. */
-export interface SocketSource extends SocketOutlook {
+export interface SocketSource {
+  /** Whether a stream without a socket may wait for one. */
+  readonly expectsSocket: boolean;
+  readonly absence: Absence;
   /** Starts, and passes each socket that opens to `PeerCore.adopt`. */
   start(): void;
   /** Called when a stream needs a socket. A dialing source then dials, unless it has begun. */
@@ -317,15 +339,15 @@ export interface SocketSource extends SocketOutlook {
   dialNow(): void;
   /** Dials another socket, because the ids of the current one are used up. Returns `false` if there can be no other socket. */
   replace(): boolean;
-  /** Called when the remote of a session goes away; `code` is NO_ERROR if there is no error. */
-  goneAway(session: Session, code: ResetCode): void;
-  /** No stream is open on a session any more. */
-  idle(session: Session): void;
+  /** Called when the remote of a connection goes away; `code` is NO_ERROR if there is no error. */
+  goneAway(connection: Connection, code: ResetCode): void;
+  /** No stream is open on a connection any more. */
+  idle(connection: Connection): void;
   /**
-   * Called when a session's socket has ended. Decides `willRetry` now, before streams fail and `onClose` runs; `Loss.follow` acts on it
+   * Called when a connection's socket has ended. Decides `willRetry` now, before streams fail and `onClose` runs; `Loss.follow` acts on it
    * after them.
    */
-  lost(session: Session, close: SocketClose): Loss;
+  lost(connection: Connection, close: SocketClose): Loss;
   /** Stops dialing. */
   stop(): void;
 }

@@ -1,10 +1,10 @@
 import { Observable } from 'rxjs';
-import type { Session, SessionLimits } from '../connection/connection.js';
+import type { Connection, ConnectionLimits } from '../connection/connection.js';
 import { guard } from '../rx/subscribers.js';
 import type { Deadline } from '../stream/deadlines.js';
 import { endedHere } from '../stream/end.js';
 import { freezeMetadata } from '../stream/metadata.js';
-import { outboxOf, sendable } from '../stream/sending.js';
+import { sendable } from '../stream/sending.js';
 import { encodedPayload } from '../stream/payload.js';
 import { StreamCore } from '../stream/stream-core.js';
 import type { Stream } from '../stream/stream.js';
@@ -14,7 +14,6 @@ import { RefusedError } from '../wire/errors.js';
 import type { MetadataInput } from '../wire/frame.js';
 import type { Limits } from '../wire/limits.js';
 import { runHandler } from './answers.js';
-import type { AnswerHost } from './answers.js';
 import { readOne } from './calls.js';
 import { PeerCore } from './core.js';
 import type { DialContext, Greeting } from './dial/dial.js';
@@ -50,7 +49,7 @@ export interface Hello {
 export type MakeHello = (context: DialContext) => Hello | Promise<Hello>;
 
 /**
- * Sends a hello on each new session. It fails if `make` throws, if the server refuses, and if the hello and its reply take longer than
+ * Sends a hello on each new connection. It fails if `make` throws, if the server refuses, and if the hello and its reply take longer than
  * `timeoutMs` together.
  */
 export function greetingWith(make: MakeHello, timeoutMs: number): Greeting {
@@ -59,23 +58,23 @@ export function greetingWith(make: MakeHello, timeoutMs: number): Greeting {
 
 /** The stream of a hello. It belongs to its socket, so unlike other streams it never waits for the next one. */
 class HelloStream extends StreamCore {
-  override requeue(): boolean {
+  protected override get isMovable(): boolean {
     return false;
   }
 }
 
 /** Opens the stream of the hello. Open interceptors do not see it. */
-function sayHello(core: PeerCore, session: Session, hello: Hello, timeoutMs: number): Observable<never> {
+function sayHello(core: PeerCore, connection: Connection, hello: Hello, timeoutMs: number): Observable<never> {
   return new Observable((subscriber) => {
     // Emit nothing: the socket is ending, and its end fails the dial.
-    if (session.closing.isOver || !session.transport.writable) return;
-    if (!session.acceptsStreams) throw new RefusedError('the remote is going away', null);
+    if (connection.isOver || !connection.transport.writable) return;
+    if (!connection.acceptsStreams) throw new RefusedError('the remote is going away', null);
     checkHello(hello);
     const payload = encodedPayload(core.codec, hello.payload);
     const fields = { type: 'open', payload: payload.value, headers: freezeMetadata(hello.headers, core.codec), end: true };
-    const frame = sendable(core, fields, payload, session.streams.nextId);
+    const frame = sendable(core, fields, payload, connection.nextId);
     const stream = new HelloStream(core, true, false, frame.headers, frame.payload);
-    session.adopt(stream);
+    connection.adopt(stream);
     stream.limit(timeoutMs);
     readOne(
       stream,
@@ -115,7 +114,7 @@ export class HelloAcceptor {
   #deadline: Deadline | null = null;
 
   constructor(
-    private readonly host: AnswerHost,
+    private readonly core: PeerCore,
     private readonly expected: ExpectedHello,
     private readonly limits: WideningLimits,
   ) {}
@@ -125,7 +124,7 @@ export class HelloAcceptor {
     const hello = this.#hello;
     if (hello === null) return false;
     const { cause } = hello;
-    if (cause === null || this.#isEndedByDialer()) return outboxOf(hello).replied;
+    if (cause === null || this.#isEndedByDialer()) return hello.replied;
     return endedHere(cause);
   }
 
@@ -138,9 +137,9 @@ export class HelloAcceptor {
   /** Starts the time limit of the hello, because a socket has opened. */
   socketOpened(): void {
     const expire = (): void => {
-      if (!this.isAnswered) this.host.rejectHello();
+      if (!this.isAnswered) this.core.rejectHello();
     };
-    this.#deadline = this.host.deadlines.add({ expire }, this.expected.timeoutMs);
+    this.#deadline = this.core.deadlines.add({ expire }, this.expected.timeoutMs);
   }
 
   receive(stream: StreamCore): void {
@@ -150,19 +149,19 @@ export class HelloAcceptor {
     }
     this.#hello = stream;
     if (stream.cause !== null) {
-      this.host.rejectHello();
+      this.core.rejectHello();
       return;
     }
     this.#widenWhenAnswered();
     runHandler(this.expected.handler, stream, (failed) => {
       this.stop();
-      if (!this.isAnswered || (failed && !this.#isEndedByDialer())) this.host.rejectHello();
+      if (!this.isAnswered || (failed && !this.#isEndedByDialer())) this.core.rejectHello();
     });
   }
 
   /** Widens the limits as the answer leaves, before the dialer can have read it. */
   #widenWhenAnswered(): void {
-    const stopWatching = this.host.ownHooks.frames.add(() => {
+    const stopWatching = this.core.ownHooks.frames.add(() => {
       if (!this.isAnswered) return;
       stopWatching();
       this.limits.widen();
@@ -171,7 +170,7 @@ export class HelloAcceptor {
 
   /** Removes the time limit of the hello. */
   stop(): void {
-    if (this.#deadline !== null) this.host.deadlines.cancel(this.#deadline);
+    if (this.#deadline !== null) this.core.deadlines.cancel(this.#deadline);
     this.#deadline = null;
   }
 }
@@ -212,8 +211,8 @@ export function resolveHelloLimits(given: Given<HelloLimits> = {}): HelloLimits 
 
 /** The limits of one connection: narrow until its hello is accepted, then the limits of its peer. */
 export class WideningLimits {
-  /** The current limits. They change once; the session reads them at each use. */
-  readonly now: SessionLimits;
+  /** The current limits. They change once; the connection reads them at each use. */
+  readonly now: ConnectionLimits;
 
   constructor(
     private readonly wide: Limits,

@@ -3,6 +3,7 @@ import { guard } from '../rx/subscribers.js';
 import { HookList } from '../rx/values.js';
 import { freezeDeep } from '../stream/metadata.js';
 import { refuseThenable } from '../stream/promises.js';
+import type { StreamCore } from '../stream/stream-core.js';
 import type { Stream } from '../stream/stream.js';
 import { checkFunction, isPromise, isThenable } from '../util/check.js';
 import type { CloseReason } from '../wire/codes.js';
@@ -17,22 +18,6 @@ import type { Frame, FrameDirection, Metadata } from '../wire/frame.js';
  */
 // A handler may declare narrower parameters, because parameters of methods are bivariant. Parameters of function types are not.
 export type StreamHandler = { bivarianceHack(payload: unknown, stream: Stream): unknown }['bivarianceHack'];
-
-/**
- * Turns an error of a handler or an input into the payload of the reset; `null` or `undefined` sends no payload. The `message` of the
- * returned value, if it has one, is the reset's reason.
- *
- * A serializer of yours decides everything but the code: no other part of the error reaches the caller, even if another peer sent it.
- * Without a `message` the reason is `'internal error'`. If a serializer throws or returns a promise, the reset has that reason and no
- * payload, and the error is logged.
- *
- * @example
- * ```ts
- * serve({ port, handler, errorSerializer: () => ({ message: 'try again later' }) });
- * // at the caller: RemoteError { reason: 'try again later', payload: { message: 'try again later' } }
- * ```
- */
-export type ErrorSerializer = (error: unknown) => unknown;
 
 /**
  * Called with the headers of every call before a stream id is spent; it may change them in place. If it throws, the call fails with
@@ -76,6 +61,16 @@ export interface HandlerFailure {
   readonly error: unknown;
   /** The stream; its `peer` is the peer of the handler. */
   readonly stream: Stream;
+}
+
+/** Follows the streams of a peer. `rxmux/otel` implements it. */
+export interface Tracer {
+  /** Called with the headers of a call, after the interceptors. It may change them in place. */
+  calling(headers: Metadata, payload: unknown): void;
+  /** Called with the stream of that call, before its open is sent. A call that fails in between has none. */
+  called(stream: StreamCore): void;
+  /** Called with a stream of the remote. It calls `answer`, which runs the handlers. */
+  answering(stream: StreamCore, answer: () => void): void;
 }
 
 /** Removes a hook. It is safe to call it twice. */

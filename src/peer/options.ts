@@ -5,6 +5,7 @@ import { DEFAULT_KEEPALIVE, KEEPALIVE } from '../connection/watchdog.js';
 import type { Keepalive, KeepaliveTimes } from '../connection/watchdog.js';
 import { settings } from '../settings.js';
 import { defaultErrorSerializer } from '../stream/end.js';
+import type { ErrorSerializer } from '../stream/end.js';
 import { defaultLabel } from '../stream/label.js';
 import type { Label } from '../stream/label.js';
 import {
@@ -25,7 +26,7 @@ import { ResetCode } from '../wire/codes.js';
 import { MAX_FRAME_BYTES } from '../wire/fragment.js';
 import { DEFAULT_LIMITS, resolveLimits } from '../wire/limits.js';
 import type { Limits } from '../wire/limits.js';
-import type { ErrorHandler, ErrorSerializer, StreamHandler } from './hooks.js';
+import type { ErrorHandler, StreamHandler } from './hooks.js';
 
 /**
  * Facts that the acceptor knows about a peer, such as its user; `verify` sets them. Augment this interface with optional properties,

@@ -61,19 +61,19 @@ export interface PeerStats {
 }
 
 /** Looks at the sockets and queues of a peer. Before, only plain counters are kept. */
-export function statsOf({ tally, openQueue, notifications, sessions, options: { limits }, bufferedAmount, rttMs }: PeerCore): PeerStats {
-  const streams = { open: 0, remote: 0, waiting: openQueue.size + notifications.size, opened: tally.opened };
+export function statsOf({ tally, waiting, notifications, connections, options: { limits }, bufferedAmount, rttMs }: PeerCore): PeerStats {
+  const streams = { open: 0, remote: 0, waiting: waiting.size + notifications.size, opened: tally.opened };
   const sent = { frames: tally.sentFrames, bytes: tally.sentBytes };
   const queue = { frames: 0, bytes: 0 };
   let held = 0;
-  for (const session of sessions) {
-    const { streams: table, scheduler } = session;
+  for (const connection of connections) {
+    const { streams: table, places, outbound, budget, sentBytes } = connection;
     streams.open += table.size;
-    streams.remote += table.occupied;
-    sent.bytes += session.sentBytes;
-    queue.frames += scheduler.backlog.frames;
-    queue.bytes += scheduler.backlog.bytes;
-    held += session.receiveBudget.used;
+    streams.remote += places;
+    sent.bytes += sentBytes;
+    queue.frames += outbound.frames;
+    queue.bytes += outbound.bytes;
+    held += budget.used;
   }
   const usage = (used: number, max: number): Usage => ({ used, max });
   return {
@@ -87,7 +87,7 @@ export function statsOf({ tally, openQueue, notifications, sessions, options: { 
       maxStreams: usage(streams.remote, limits.maxStreams),
       maxHeldBytes: usage(held, limits.maxHeldBytes),
       maxUnsentBytes: usage(queue.bytes, limits.maxUnsentBytes),
-      maxQueuedBytes: usage(openQueue.bytes, limits.maxQueuedBytes),
+      maxQueuedBytes: usage(waiting.bytes, limits.maxQueuedBytes),
     },
     rttMs,
   };

@@ -1,23 +1,27 @@
-import type { Session } from '../connection/connection.js';
-import type { Unsent } from '../connection/outbound.js';
+import type { Connection } from '../connection/connection.js';
 import { log } from '../logger.js';
 import type { CloseCause } from '../stream/end.js';
-import { QueuedFrames } from '../stream/sending.js';
-import type { LiveStream } from '../stream/stream-core.js';
+import { SPARED_BYTES, STREAM_ROOM_BYTES, Sending, runAll, takeTasks } from '../stream/sending.js';
+import type { Place, StreamCore } from '../stream/stream-core.js';
 import { LazySet } from '../util/collections.js';
 import type { Message } from '../wire/codec.js';
 import { ResetCode } from '../wire/codes.js';
 import { ConnectError, QueueOverflowError, StreamError } from '../wire/errors.js';
 import type { AnyMuxError } from '../wire/errors.js';
+import type { OutgoingFrame } from '../wire/outgoing.js';
 import { chargeOfPart } from '../wire/reassembly.js';
 import type { PeerStatus } from './status.js';
 
-/** Opens that wait for a connection: first come, first served, and bounded in bytes. */
-export class OpenQueue {
-  readonly #streams = new LazySet<QueuedFrames>();
+/** The number of frames of a stream that has sent only its open. */
+const OPEN_ALONE = 1;
+
+/** Streams that wait for a connection: first come, first served, and bounded in bytes. They keep their own frames and tasks. */
+export class Waiting implements Place {
+  readonly #streams = new LazySet<StreamCore>();
   #bytes = 0;
 
-  constructor(readonly limit: number) {}
+  /** @param limit the most bytes that wait; `Infinity` for none */
+  constructor(private readonly limit: number) {}
 
   get bytes(): number {
     return this.#bytes;
@@ -31,22 +35,17 @@ export class OpenQueue {
     return this.#streams.size === 0;
   }
 
-  /** The waiting streams in the order of their calls. */
-  protected get waiting(): Iterable<QueuedFrames> {
-    return this.#streams;
-  }
-
   /** Whether the queue is full, so that further values should wait at their sender. */
-  get full(): boolean {
+  #isFull(): boolean {
     return this.#bytes >= this.limit;
   }
 
   /**
-   * Adds a stream to the queue.
+   * Adds a stream whose open is about to be sent.
    *
    * @throws QueueOverflowError if the queue is full; one stream larger than the limit may wait alone
    */
-  add(stream: LiveStream, encodedPayload: Message | null): void {
+  enqueue(stream: StreamCore, encodedPayload: Message | null): void {
     const bytes = chargeOfPart(encodedPayload);
     if (this.#bytes > 0 && this.#bytes + bytes > this.limit) {
       throw new QueueOverflowError(
@@ -54,48 +53,66 @@ export class OpenQueue {
         { retriable: true },
       );
     }
-    this.#enqueue(stream);
+    this.requeue(stream);
   }
 
-  /** Queues a stream again whose socket took no frame of it. The queue accepted the stream once, so no limit applies. */
-  requeue(stream: LiveStream, { frames, waiters }: Unsent): void {
-    const queued = this.#enqueue(stream);
-    for (const task of waiters) queued.addTask(task);
-    for (const frame of frames) stream.send(frame);
+  /** Adds a stream that has waited before. It was accepted once, so no limit applies. */
+  requeue(stream: StreamCore): void {
+    this.#streams.add(stream);
+    this.#bytes += stream.sending?.bytes ?? 0;
+    stream.place = this;
   }
 
-  charge(bytes: number): void {
-    this.#bytes += bytes;
+  add(stream: StreamCore, frame: OutgoingFrame): void {
+    this.#bytes += (stream.sending ??= new Sending()).add(frame);
   }
 
-  /** Adds a stream that waited in another queue. */
-  take(queued: QueuedFrames, bytes: number): void {
-    this.#streams.add(queued);
-    this.#bytes += bytes;
+  remove(stream: StreamCore): void {
+    if (!this.#streams.delete(stream)) return;
+    const wasFull = this.#isFull();
+    this.#bytes -= stream.sending?.bytes ?? 0;
+    if (wasFull && !this.#isFull()) for (const other of this.#streams) if (this.hasRoom(other)) other.sending?.runRoom();
   }
 
-  release(queued: QueuedFrames, bytes: number): void {
-    if (!this.#streams.delete(queued)) return;
-    const wasFull = this.full;
-    this.#bytes -= bytes;
-    if (wasFull && !this.full) for (const other of this.#streams) other.roomFreed();
+  hasRoom({ sending }: StreamCore): boolean {
+    return (sending === null || sending.bytes < STREAM_ROOM_BYTES) && !this.#isFull();
+  }
+
+  hasDemand(): boolean {
+    return false;
+  }
+
+  overflowsWith({ sending }: StreamCore, bytes: number): boolean {
+    return this.#isFull() && (bytes > SPARED_BYTES || Number(sending?.frames) > OPEN_ALONE || this.#bytes >= 2 * this.limit);
+  }
+
+  waits(): void {
+    // Its tasks run when there is room, and when a connection takes the stream.
   }
 
   /**
-   * Sends the waiting streams in order, while the session accepts them. Includes streams that enter meanwhile. A notification that has to
+   * Sends the waiting streams in order, while the connection accepts them. Includes streams that enter meanwhile. A notification that has to
    * wait for another one moves to `notifications`.
    */
-  flushTo(session: Session, notifications: NotificationQueue): void {
-    for (const queued of this.#streams) {
-      if (!session.acceptsStreams || session.streams.exhausted) return;
-      if (queued.stream.isNotification && notifications.delays(session)) queued.moveTo(notifications);
-      else queued.flushTo(session);
+  flushTo(connection: Connection, notifications: Notifications): void {
+    for (const stream of this.#streams) {
+      if (!connection.acceptsStreams || connection.isExhausted) return;
+      if (stream.isNotification && notifications.delays(connection)) this.#move(stream, notifications);
+      else this.#flush(stream, connection);
     }
   }
 
-  /** Moves all waiting streams to the end of `queue`. */
-  moveTo(queue: OpenQueue): void {
-    for (const queued of this.#streams) queued.moveTo(queue);
+  /** Sends waiting streams in order, until `mayGoOn` says no. */
+  protected flushWhile(connection: Connection, mayGoOn: () => boolean): void {
+    for (const stream of this.#streams) {
+      if (!mayGoOn()) return;
+      this.#flush(stream, connection);
+    }
+  }
+
+  /** Moves all waiting streams to the end of `other`. */
+  moveTo(other: Waiting): void {
+    for (const stream of this.#streams) this.#move(stream, other);
   }
 
   /** Ends every waiting stream, because no connection will come. Logs `why` for notifications, which have no other way to report it. */
@@ -104,13 +121,13 @@ export class OpenQueue {
     error: AnyMuxError | null,
     why = 'the peer ended before there was a connection (await peer.opened first)',
   ): void {
-    const waiting = [...this.#streams].map(({ stream }) => stream);
+    const waiting = [...this.#streams];
     warnOfForgotten(waiting, why);
     for (const stream of waiting) stream.fail(cause, errorOfQueued(cause, error));
   }
 
   /** Ends a new stream, because no connection will ever come. The error is the failure of the last dial, if that is the cause. */
-  refuse(stream: LiveStream, status: PeerStatus): void {
+  refuse(stream: StreamCore, status: PeerStatus): void {
     const reason = 'this peer opens no more streams';
     warnOfForgotten([stream], reason);
     if (status.state === 'closed' && status.error !== null) {
@@ -119,11 +136,18 @@ export class OpenQueue {
     } else stream.fail({ how: 'reset', by: 'library', code: ResetCode.REFUSED, reason, payload: null });
   }
 
-  #enqueue(stream: LiveStream): QueuedFrames {
-    const queued = new QueuedFrames(this, stream);
-    this.#streams.add(queued);
-    stream.waiting = queued;
-    return queued;
+  #move(stream: StreamCore, other: Waiting): void {
+    this.remove(stream);
+    other.requeue(stream);
+  }
+
+  /** The stream has its connection before its first frame leaves: hooks may send on it then, and the answer may come. */
+  #flush(stream: StreamCore, connection: Connection): void {
+    connection.adopt(stream);
+    connection.outbound.take(stream);
+    this.remove(stream);
+    connection.outbound.pump();
+    runAll(takeTasks(stream));
   }
 }
 
@@ -131,23 +155,20 @@ export class OpenQueue {
  * Notifications that wait until an earlier one of several messages has left. So the remote handles notifications in the order of their calls
  * (S9a). They take their ids only then, because ids rise in the order in which opens leave (S1).
  */
-export class NotificationQueue extends OpenQueue {
+export class Notifications extends Waiting {
   constructor() {
     // No limit holds a notification back, as on an open stream.
     super(Infinity);
   }
 
   /** Returns whether a new notification has to wait. */
-  delays(session: Session | null): boolean {
-    return !this.empty || session?.isNotifying === true;
+  delays(connection: Connection | null): boolean {
+    return !this.empty || connection?.outbound.isNotifying === true;
   }
 
   /** Sends notifications up to the next one of several messages. */
-  follow(session: Session): void {
-    for (const queued of this.waiting) {
-      if (session.isNotifying || session.streams.exhausted) return;
-      queued.flushTo(session);
-    }
+  follow(connection: Connection): void {
+    this.flushWhile(connection, () => !connection.outbound.isNotifying && !connection.isExhausted);
   }
 }
 
@@ -158,7 +179,7 @@ function errorOfQueued(cause: CloseCause, error: AnyMuxError | null): AnyMuxErro
 }
 
 /** Logs lost notifications. Any other call reports its own error. */
-function warnOfForgotten(streams: readonly LiveStream[], why: string): void {
+function warnOfForgotten(streams: readonly StreamCore[], why: string): void {
   const { length } = streams.filter(({ isNotification }) => isNotification);
   if (length > 0) log('warn', `${length} notify() never left: ${why}`);
 }

@@ -1,5 +1,5 @@
 import type { StreamCore } from './stream-core.js';
-import { outboxOf, resetPayload } from './sending.js';
+import { acceptLast, resetPayload, sendHeadersOfFailure } from './sending.js';
 import { ResetCode } from '../wire/codes.js';
 import { isCall, isUnexpected, report, messageOf, resetOf, undeclared } from './end.js';
 import { logger, log } from '../logger.js';
@@ -11,7 +11,7 @@ import { ResetError, isMuxError } from '../wire/errors.js';
  */
 export function endAnswer(stream: StreamCore): void {
   try {
-    if (!stream.sealed) outboxOf(stream).acceptLast();
+    if (!stream.sealed) acceptLast(stream);
   } catch (error) {
     failAnswer(stream, error);
   }
@@ -36,12 +36,12 @@ export function failAnswer(stream: StreamCore, error: unknown): void {
 
 /** Resets a stream with the error that a handler or an input threw. */
 function resetByError(stream: StreamCore, thrown: unknown): void {
-  const { host } = stream;
-  const { code, reason, payload: told } = resetOf(thrown, host.options.errorSerializer);
+  const { owner } = stream;
+  const { code, reason, payload: told } = resetOf(thrown, owner.options.errorSerializer);
   const payload = isCall(stream.payload) && !isMuxError(thrown) ? undeclared(told) : told;
-  if (stream.closed) return;
-  if (!stream.begun && host.hooks.replyHeaders.entries.length > 0) outboxOf(stream).sendHeadersOfFailure();
+  if (stream.isClosed) return;
+  if (!stream.begun) sendHeadersOfFailure(stream);
   // `throw undefined` must still count as an error.
   const error = thrown ?? new ResetError(code, reason, payload, { streamId: stream.id });
-  stream.reset('user', code, reason, { payload, encodedPayload: resetPayload(host, payload, stream.id), error });
+  stream.reset('user', code, reason, { payload, encodedPayload: resetPayload(owner, payload, stream.id), error });
 }

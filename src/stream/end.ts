@@ -1,8 +1,8 @@
 import { log } from '../logger.js';
-import type { ErrorSerializer, HooksToRun } from '../peer/hooks.js';
 import { guard } from '../rx/subscribers.js';
 import { isError, isPlainObject } from '../util/check.js';
-import { FIRST_APPLICATION_CODE, ResetCode } from '../wire/codes.js';
+import { LazyMap } from '../util/collections.js';
+import { FIRST_APPLICATION_CODE, ResetCode, resetCodeName } from '../wire/codes.js';
 import type { CloseReason } from '../wire/codes.js';
 import { CancelledError, ConnectionLostError, RefusedError, RemoteError, ResetError, isMuxError } from '../wire/errors.js';
 import type { MuxError, StreamError } from '../wire/errors.js';
@@ -34,6 +34,40 @@ export type CloseCause =
       readonly reason: CloseReason;
     };
 
+/** Counts frames, bytes and streams over all sockets of one owner. */
+export class Tally {
+  sentFrames = 0;
+  /** Bytes of the sockets that have ended. Each open socket counts its own. */
+  sentBytes = 0;
+  receivedFrames = 0;
+  receivedBytes = 0;
+  opened = 0;
+  /** How many streams have ended on both sides. Most streams do, and a Map takes some 200 bytes. */
+  #ended = 0;
+  /** How many streams have ended by another cause. */
+  readonly #others = new LazyMap<string, number>();
+
+  /** How many streams have ended, by cause. */
+  get causes(): Record<string, number> {
+    const others = Object.fromEntries(this.#others);
+    return this.#ended === 0 ? others : { ended: this.#ended, ...others };
+  }
+
+  /** A stream has ended. */
+  ended(cause: CloseCause): void {
+    if (cause.how === 'ended') this.#ended++;
+    else {
+      const name = cause.how === 'reset' ? `${cause.by} reset ${nameOf(cause.code ?? ResetCode.NO_ERROR)}` : cause.how;
+      this.#others.set(name, (this.#others.get(name) ?? 0) + 1);
+    }
+  }
+}
+
+/** A remote chooses its codes, so all codes without a meaning in the protocol share one name. */
+function nameOf(code: number): string {
+  return code >= 0 && code < FIRST_APPLICATION_CODE ? resetCodeName(code) : 'other';
+}
+
 /** The cause of a stream that ended on both sides. */
 export const ENDED: CloseCause = { how: 'ended' };
 
@@ -64,6 +98,22 @@ export function causeError(cause: CloseCause, streamId: number | null, unsent: b
 export function overtakes(code: ResetCode | null): boolean {
   return code !== ResetCode.APPLICATION_ERROR && code !== ResetCode.NO_ERROR && (code === null || code < FIRST_APPLICATION_CODE);
 }
+
+/**
+ * Turns an error of a handler or an input into the payload of the reset; `null` or `undefined` sends no payload. The `message` of the
+ * returned value, if it has one, is the reset's reason.
+ *
+ * A serializer of yours decides everything but the code: no other part of the error reaches the caller, even if another peer sent it.
+ * Without a `message` the reason is `'internal error'`. If a serializer throws or returns a promise, the reset has that reason and no
+ * payload, and the error is logged.
+ *
+ * @example
+ * ```ts
+ * serve({ port, handler, errorSerializer: () => ({ message: 'try again later' }) });
+ * // at the caller: RemoteError { reason: 'try again later', payload: { message: 'try again later' } }
+ * ```
+ */
+export type ErrorSerializer = (error: unknown) => unknown;
 
 /** An error of a system has a text as its code; a DOMException has a number. */
 interface CodedError extends Error {
@@ -214,15 +264,15 @@ const logged = new WeakSet();
 
 /** Reports the error of a handler or an answer to the error observers of its peer. Without an observer, logs the error. */
 export function report(error: unknown, stream: StreamCore, when = ''): void {
-  const { errors }: HooksToRun = stream.host.hooks;
+  const { errors } = stream.owner.hooks;
   if (errors.entries.length === 0) logOnce(error, `${stream.label}: a handler failed${when}`);
   for (const { hook } of errors.entries) guard('onError', () => hook(error, stream.facade));
 }
 
 /** Returns whether an error concerns this side. Such an error is not meant for the opener, and does not stem from the end of the stream. */
-export function isUnexpected(error: unknown, { cause, error: end }: StreamCore): boolean {
+export function isUnexpected(error: unknown, { cause, failure }: StreamCore): boolean {
   if (isForRemote(error)) return false;
-  return cause === null || cause.how === 'ended' || !stemsFrom(error, end);
+  return cause === null || cause.how === 'ended' || !stemsFrom(error, failure);
 }
 
 /** Returns whether an error is the end of a stream, or follows from an abort by its signal. */

@@ -4,7 +4,7 @@ import { HookList } from '../rx/values.js';
 import type { Subscriber } from 'rxjs';
 import type { Metadata } from '../wire/frame.js';
 import { Observable } from 'rxjs';
-import type { Remove } from '../peer/hooks.js';
+import type { TrailersInput } from './sending.js';
 import { guard, completeGuarded } from '../rx/subscribers.js';
 
 /** Returns the extras of a stream, made on first use. */
@@ -20,12 +20,19 @@ export class StreamExtras {
   #headers$: Observable<Readonly<Metadata>> | null = null;
   readonly #watchers = new HookList<(cause: CloseCause) => void>();
   #warned = false;
+  /** The trailers of this side's end, set ahead of it. */
+  trailers: TrailersInput | null = null;
+  /**
+   * State of the reply-headers interceptors. `done`: they ran in a `sendHeaders` that had nothing to send. They do not run again for a value
+   * without headers.
+   */
+  interceptors: 'due' | 'running' | 'done' | 'failed' = 'due';
 
   constructor(private readonly stream: StreamCore) {}
 
   get signal(): AbortSignal {
     this.#abort ??= new AbortController();
-    if (this.stream.cause !== null) this.#abort.abort(this.stream.error ?? undefined);
+    if (this.stream.cause !== null) this.#abort.abort(this.stream.failure ?? undefined);
     return this.#abort.signal;
   }
 
@@ -55,7 +62,7 @@ export class StreamExtras {
   }
 
   /** Runs `task` when the stream has ended. */
-  whenGone(task: (cause: CloseCause) => void): Remove {
+  whenGone(task: (cause: CloseCause) => void): () => void {
     return this.#watchers.add(task);
   }
 
@@ -66,7 +73,7 @@ export class StreamExtras {
         task(cause);
       });
     for (const { hook: subscriber } of this.#awaitingHeaders.entries) tellHeaders(subscriber, null);
-    this.#abort?.abort(this.stream.error ?? undefined);
+    this.#abort?.abort(this.stream.failure ?? undefined);
   }
 
   /** Returns `true` once, for the one warning of this stream. */

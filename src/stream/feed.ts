@@ -14,7 +14,7 @@ import { observableFrom, pullSource, refuseBytes, releaseInput } from './input.j
 import type { Input, PullSource } from './input.js';
 import type { Pull } from './iterator.js';
 import { rejected, unheeded } from './promises.js';
-import { hasDemand, hasRoom, outboxOf, overflowsWith, whenDemand, whenRoom } from './sending.js';
+import { accept, acceptLast, hasDemand, hasRoom, overflowsWith, refusal, whenDemand, whenRoom } from './sending.js';
 import { checkValue } from './payload.js';
 import type { StreamCore } from './stream-core.js';
 import { extrasOf } from './extras.js';
@@ -285,7 +285,7 @@ export function sendAll(stream: StreamCore, input: Input<unknown>, options: Feed
   checkOverflow(options.overflow);
   if (stream.sealed && stream.cause === null) {
     releaseInput(input);
-    return rejected(outboxOf(stream).refusal());
+    return rejected(refusal(stream));
   }
   const fed$ = feedUntil(options.end === false ? stopped : cutShort, stream, input, options);
   return unheeded<void>((resolve, fail) => {
@@ -380,9 +380,9 @@ class StreamOutlet implements Outlet {
   send(value: unknown): void {
     this.#guarded(() => {
       checkValue(value);
-      const refusal = outboxOf(this.stream).accept(value);
-      if (refusal === null) return;
-      if (this.stream.cause === null) this.subscriber.error(refusal);
+      const refused = accept(this.stream, value);
+      if (refused === null) return;
+      if (this.stream.cause === null) this.subscriber.error(refused);
       else this.tellStopped(this.stream, this.subscriber);
     });
   }
@@ -390,7 +390,7 @@ class StreamOutlet implements Outlet {
   complete(): void {
     this.#exhausted = true;
     this.#guarded(() => {
-      if (this.end && !this.stream.sealed) outboxOf(this.stream).acceptLast();
+      if (this.end && !this.stream.sealed) acceptLast(this.stream);
       this.subscriber.complete();
     });
   }
@@ -428,12 +428,12 @@ class StreamOutlet implements Outlet {
  * stream accepts all values, and for a stream that had already ended.
  */
 function cutShort(stream: StreamCore, subscriber: FeedRelay): void {
-  if (endedHere(stream.cause)) subscriber.error(outboxOf(stream).refusal());
+  if (endedHere(stream.cause)) subscriber.error(refusal(stream));
   else stopped(stream, subscriber);
 }
 
 function stopped(stream: StreamCore, subscriber: FeedRelay): void {
   const { cause } = stream;
   if (cause?.how === 'ended' || (cause?.how === 'reset' && cause.code === ResetCode.NO_ERROR)) subscriber.complete();
-  else subscriber.error(stream.error);
+  else subscriber.error(stream.failure);
 }

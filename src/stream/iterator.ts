@@ -32,7 +32,7 @@ export class StreamIterator<T> implements AsyncIterator<T, undefined> {
 
   /** Whether the stream has a reader and may still receive payloads. */
   get isShared(): boolean {
-    return this.stream.end === null && this.stream.hasReader;
+    return !this.stream.isOver && this.stream.hasReader;
   }
 
   [Symbol.asyncIterator](): this {
@@ -98,13 +98,13 @@ export class StreamIterator<T> implements AsyncIterator<T, undefined> {
 
   #deliver(value: T): void {
     const pull = this.#pulls.shift();
-    if (pull === undefined) this.#unasked.add(value, this.stream.inbox.deliveredBytes);
+    if (pull === undefined) this.#unasked.add(value, this.stream.ownReceiving.deliveredBytes);
     else pull.resolve({ done: false, value });
   }
 
   #finish(error: unknown): void {
     if (this.#unasked.length > 0) {
-      this.stream.held.handOver();
+      this.stream.ownReceiving.handOver();
       dropped?.register(this, this.#unasked);
     }
     const pull = this.#pulls.shift();

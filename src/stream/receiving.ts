@@ -1,14 +1,33 @@
-import { guard } from '../rx/subscribers.js';
 import type { Subscriber, TeardownLogic } from 'rxjs';
-import type { Excess } from '../connection/budget.js';
 import { log } from '../logger.js';
+import { guard } from '../rx/subscribers.js';
 import { Fifo } from '../util/collections.js';
+import type { ResetCode } from '../wire/codes.js';
 import { aboutStream } from '../wire/errors.js';
-import type { CompleteFrame } from '../wire/frame.js';
 import { chargeOf, weightOf } from '../wire/reassembly.js';
 import type { CloseCause } from './end.js';
+import type { StreamCore } from './stream-core.js';
 
-import type { LiveStream, LiveStreamHost, StreamCore } from './stream-core.js';
+/** Receives the payloads of one stream as they come. */
+export interface Reader {
+  next(value: unknown): void;
+  error(error: unknown): void;
+  complete(): void;
+}
+
+/** Delivers the end to a reader; `null` is no error. rxjs throws a teardown's error at this caller: other readers still need their end. */
+export function deliverEnd(reader: Pick<Reader, 'error' | 'complete'>, error: unknown): void {
+  guard('a subscriber of a stream', () => {
+    if (error === null) reader.complete();
+    else reader.error(error);
+  });
+}
+
+/** The reset of a stream that may not keep a payload. */
+export interface Excess {
+  readonly code: ResetCode;
+  readonly reason: string;
+}
 
 /** A payload with its encoded bytes, and with its bytes of memory. */
 interface Counted<T> {
@@ -25,14 +44,13 @@ export class UnreadQueue<T> extends Fifo<Counted<T>> {
 
   /** Adds a payload, unless it exceeds a limit, which has reset the stream. */
   add(value: T, bytes: number): void {
-    const { stream } = this;
-    const weight = weightOf(stream.host.codec, value, bytes);
-    if (stream.held.keep(bytes, weight)) this.push({ value, bytes, weight });
+    const weight = weightOf(this.stream.owner.codec, value, bytes);
+    if (this.stream.ownReceiving.keep(bytes, weight)) this.push({ value, bytes, weight });
   }
 
   override shift(): Counted<T> | undefined {
     const unread = super.shift();
-    if (unread !== undefined) this.stream.held.read(unread.bytes, unread.weight);
+    if (unread !== undefined) this.stream.ownReceiving.read(unread.bytes, unread.weight);
     return unread;
   }
 
@@ -41,40 +59,45 @@ export class UnreadQueue<T> extends Fifo<Counted<T>> {
   }
 }
 
-const NOBODY: readonly never[] = [];
 const MISSED = 'a second reader came after the first had left, and has missed the payloads between: keep one iterator';
 
-/** Receives the payloads of one stream as they come. */
-export interface Reader {
-  next(value: unknown): void;
-  error(error: unknown): void;
-  complete(): void;
-}
-
 /**
- * The received payloads of one stream. They wait for the first reader, counted in bytes. Later readers share the remaining payloads. The inbox
- * is no Subject, where a throwing teardown would hide the end from other subscribers.
+ * The unread payloads of a stream, which wait for the first reader. They count in bytes: for the stream by their encoded length, for the
+ * connection by their memory. They stay counted until the stream has ended and its handler has settled. Payloads that were handed over stay
+ * counted until they are read.
  */
-export class Inbox {
-  /** Created when a payload has to wait; `null` again while none waits. None waits while the stream has a subscriber or its reader. */
+export class Receiving {
+  /** `null` while none waits. None waits while the stream has a subscriber or its reader. */
   #unread: UnreadQueue<unknown> | null = null;
-  #subscribers: readonly Subscriber<unknown>[] = NOBODY;
-  /** The number of subscribers. It includes those that still receive waiting payloads, which are not in the list yet. */
+  /** The number of subscribers. It includes those that still receive waiting payloads, and do not subscribe to the Subject yet. */
   #reading = 0;
   #readersLeft = false;
   /** Whether payloads were dropped after the last reader had left. */
   #dropped = false;
   #deliveringBytes: number | null = null;
+  /** Encoded bytes of the unread payloads. */
+  #bytes = 0;
+  /** Bytes of their memory. */
+  #weight = 0;
+  /** `handedOver`: the stream has received its last payload, and a consumer will still read the rest. `released`: no consumer is left. */
+  #payloads: 'none' | 'unread' | 'handedOver' | 'released';
+  /** Whether waiting payloads are being passed to a reader, which may keep them. */
+  #isPassing = false;
+  /** The cause of the stream's end if its last payload exceeded a limit. */
+  overrun: CloseCause | null = null;
 
-  constructor(private readonly stream: StreamCore) {}
+  constructor(private readonly stream: StreamCore) {
+    this.#payloads = stream.cause === null ? 'none' : 'released';
+  }
 
-  get hasSubscriber(): boolean {
+  /** Whether the stream has a subscriber. */
+  get isRead(): boolean {
     return this.#reading > 0;
   }
 
   /** Bytes of the payload in delivery, for a reader that keeps the payload for later. */
   get deliveredBytes(): number {
-    return this.#deliveringBytes ?? chargeOf(this.stream.session?.arrivedBytes ?? 0);
+    return this.#deliveringBytes ?? chargeOf(this.stream.carrier?.arrivedBytes ?? 0);
   }
 
   next(value: unknown): void {
@@ -82,39 +105,30 @@ export class Inbox {
       this.#dropped = true;
       return;
     }
-    const subscribers = this.#subscribers;
-    const { reader } = this.stream;
+    const { stream } = this;
+    const { reader, observed } = stream;
     reader?.next(value);
-    if (subscribers.length > 0) for (const subscriber of subscribers) subscriber.next(value);
-    else if (reader === null) (this.#unread ??= new UnreadQueue(this.stream)).add(value, this.deliveredBytes);
+    if (observed) stream.multicast(value);
+    else if (reader === null) (this.#unread ??= new UnreadQueue(stream)).add(value, this.deliveredBytes);
   }
 
-  /** The stream has its {@link StreamCore.end}, and no payload follows. Waiting payloads can still be read. */
-  finish(end: End): void {
-    const { reader } = this.stream;
-    if (reader !== null) deliverEnd(reader, end);
-    // `subscribe()` delivers `stream.end` to later subscribers, and to those that still receive waiting payloads.
-    for (const subscriber of this.#subscribers) deliverEnd(subscriber, end);
-  }
-
-  subscribe(subscriber: Subscriber<unknown>): TeardownLogic {
-    this.stream.markTaken();
+  passTo(subscriber: Subscriber<unknown>): TeardownLogic {
+    const { stream } = this;
     this.#readersLeft = false;
-    if (this.#dropped) log('warn', aboutStream(this.stream.id, MISSED));
+    if (this.#dropped) log('warn', aboutStream(stream.id, MISSED));
     this.#dropped = false;
     this.#reading++;
     this.#drainTo(subscriber);
-    if (this.stream.end !== null) deliverEnd(subscriber, this.stream.end);
-    this.#subscribers = this.#subscribers.concat(subscriber);
+    if (stream.isOver) stream.passEnd(subscriber);
+    else if (!subscriber.closed) stream.subscribe(subscriber);
     return () => {
-      this.#subscribers = this.#subscribers.filter((other) => other !== subscriber);
       this.#reading--;
       this.checkLeft();
     };
   }
 
   /** Removes and returns the oldest waiting payload. */
-  shift(): ReturnType<UnreadQueue<unknown>['shift']> {
+  shift(): Counted<unknown> | undefined {
     const unread = this.#unread?.shift();
     if (this.#unread?.length === 0) this.#unread = null;
     return unread;
@@ -126,129 +140,58 @@ export class Inbox {
     while (this.shift() !== undefined) this.#dropped = true;
   }
 
-  #drainTo(subscriber: Subscriber<unknown>): void {
-    if (this.#unread === null) return;
-    this.stream.held.passing(() => {
-      while (!subscriber.closed) {
-        const unread = this.shift();
-        if (unread === undefined) return;
-        this.#deliveringBytes = unread.bytes;
-        subscriber.next(unread.value);
-        this.#deliveringBytes = null;
-      }
-    });
-  }
-
   /** A reader has left. Drops the waiting payloads after the last reader. */
   checkLeft(): void {
-    if (this.stream.reader !== null || this.hasSubscriber || this.#readersLeft) return;
+    const { stream } = this;
+    if (stream.hasReader || this.#readersLeft) return;
     this.drop();
-    if (this.stream.end === null) this.stream.lastReaderLeft();
-  }
-}
-
-/**
- * One stream's share of its connection: a place of `maxStreams`, and bytes that it has received.
- *
- * A remote's stream keeps its place until it is closed, its reset is written, and its handler has settled. So a remote that resets fast, or
- * does not read, gets no further places meanwhile. The bytes stay counted until the stream has ended and its handler has settled. Unread
- * payloads that were handed over stay counted until they are read.
- */
-export class Holdings {
-  /** Encoded bytes of the payloads that no consumer has read yet, which count for the stream. */
-  #unread = 0;
-  /** Bytes of their memory, which count for the connection. */
-  #weight = 0;
-  /** Weight of the open's payload, of headers and of trailers. The stream's user holds them as long as the stream lives. */
-  #attached = 0;
-  /** `handedOver`: the stream has received its last payload, and a consumer will still read the rest. `released`: no consumer is left. */
-  #payloads: 'none' | 'unread' | 'handedOver' | 'released';
-  /** Whether waiting payloads are being passed to a reader, which may keep them. */
-  #isPassing = false;
-  #hasPlace = false;
-  #isRunning = false;
-  #isResetting = false;
-  /** The cause of the stream's end if its last payload exceeded a limit. */
-  overrun: CloseCause | null = null;
-
-  constructor(
-    private readonly stream: Pick<LiveStream, 'closed' | 'cause' | 'reset'>,
-    private readonly host: Pick<LiveStreamHost, 'codec' | 'receiveBudget' | 'streams' | 'arrivedBytes' | 'noted'>,
-  ) {
-    this.#payloads = stream.cause === null ? 'none' : 'released';
+    if (!stream.isOver) stream.lastReaderLeft();
   }
 
-  /** Whether the handler is running. */
-  get isRunning(): boolean {
-    return this.#isRunning;
-  }
-
-  /** Takes one of the places of `maxStreams`. */
-  takePlace(): this {
-    this.#hasPlace = true;
-    this.host.streams.takePlace();
-    return this;
-  }
-
-  handlerStarted(): void {
-    if (!this.stream.closed) this.#isRunning = true;
-  }
-
-  handlerSettled(): void {
-    this.#isRunning = false;
-    this.#checkPlace();
-    if (this.stream.closed) this.release();
-  }
-
-  /** Keeps the place until the queued reset is written. */
-  awaitReset(): void {
-    this.#isResetting = true;
-  }
-
-  resetWritten(): void {
-    this.#isResetting = false;
-    this.#checkPlace();
-  }
-
-  /** The stream is closed, so its consumer need not slow the remote. */
-  close(): void {
-    if (this.#payloads !== 'none') this.host.receiveBudget.unblock(this.stream);
-    this.#checkPlace();
+  #drainTo(subscriber: Subscriber<unknown>): void {
+    if (this.#unread === null) return;
+    const before = this.#bytes;
+    this.#isPassing = true;
+    while (!subscriber.closed) {
+      const unread = this.shift();
+      if (unread === undefined) break;
+      this.#deliveringBytes = unread.bytes;
+      subscriber.next(unread.value);
+      this.#deliveringBytes = null;
+    }
+    this.#isPassing = false;
+    // The reader may keep some of them, which then are not read yet.
+    if (this.#payloads !== 'released') this.#readTo(before - this.#bytes, 0);
   }
 
   /**
    * Counts an unread payload. Over a limit it resets the stream and returns `false`.
    *
    * @param bytes the encoded length
-   * @param weight the bytes of memory; default `bytes`
+   * @param weight the bytes of memory
    */
-  keep(bytes: number, weight = bytes): boolean {
+  keep(bytes: number, weight: number): boolean {
     // Counting would never be undone.
     if (this.#payloads === 'released') return true;
-    const excess = this.host.receiveBudget.keep(this.stream, this.#unread + bytes, bytes, weight);
-    if (excess !== null) return this.#overrun(excess);
-    this.#unread += bytes;
+    const { stream } = this;
+    const excess = stream.connection.budget.keep(stream, this.#bytes + bytes, bytes, weight);
+    if (excess !== null) {
+      this.#exceed(excess);
+      return false;
+    }
+    this.#bytes += bytes;
     this.#weight += weight;
     if (this.#payloads === 'none') this.#payloads = 'unread';
     return true;
   }
 
   /** The consumer has read or dropped a counted payload. */
-  read(bytes: number, weight = bytes): void {
+  read(bytes: number, weight: number): void {
     if (this.#payloads === 'released') return;
-    this.#unread -= bytes;
+    this.#bytes -= bytes;
     this.#weight -= weight;
-    if (this.#isPassing) this.host.receiveBudget.held.release(weight);
-    else this.host.receiveBudget.read(this.stream, this.#unread, bytes, weight);
-  }
-
-  /** Runs `pass`, which passes waiting payloads to a reader. The reader may keep some of them, which then are not read yet. */
-  passing(pass: () => void): void {
-    const before = this.#unread;
-    this.#isPassing = true;
-    pass();
-    this.#isPassing = false;
-    if (this.#payloads !== 'released') this.host.receiveBudget.read(this.stream, this.#unread, before - this.#unread, 0);
+    if (this.#isPassing) this.stream.connection.budget.passed(weight);
+    else this.#readTo(bytes, weight);
   }
 
   /** The stream has received its last payload, and a consumer will still read the rest. */
@@ -256,54 +199,27 @@ export class Holdings {
     if (this.#payloads === 'unread') this.#payloads = 'handedOver';
   }
 
-  /** Counts the parts of a delivered frame that stay with the stream. Over the limit it resets the stream and returns `false`. */
-  attach({ payload, headers, trailers }: CompleteFrame): boolean {
-    const { codec, receiveBudget, arrivedBytes } = this.host;
-    const bytes = weightOf(codec, headers === null && trailers === null ? payload : [payload, headers, trailers], arrivedBytes);
-    const excess = receiveBudget.attach(bytes);
-    if (excess !== null) return this.#overrun(excess);
-    this.#attached += bytes;
-    return true;
+  /** The stream is closed, so its consumer need not slow the remote. */
+  unblock(): void {
+    if (this.#payloads !== 'none') this.stream.connection.budget.unblock(this.stream);
   }
 
-  /** The stream has ended. Releases its bytes, unless a handler still runs. */
+  /** The stream has ended, and no handler runs. */
   release(): void {
-    if (this.#isRunning) return;
-    if (this.#payloads === 'unread') this.read(this.#unread, this.#weight);
+    if (this.#payloads === 'unread') this.read(this.#bytes, this.#weight);
     if (this.#payloads !== 'handedOver') this.#payloads = 'released';
-    if (this.#attached > 0) this.host.receiveBudget.attached.release(this.#attached);
-    this.#attached = 0;
   }
 
-  /** A payload exceeds a limit. */
-  #overrun({ code, reason: excess }: Excess): false {
-    const reason = this.host.noted(excess);
-    // The frame that closed the stream carried the payload. No reset can be sent, but the reader must see an error.
-    if (this.stream.closed) this.overrun = { how: 'reset', by: 'library', code, reason, payload: null };
-    else this.stream.reset('library', code, reason);
-    return false;
+  #readTo(bytes: number, weight: number): void {
+    this.stream.connection.budget.read(this.stream, this.#bytes, bytes, weight);
   }
 
-  #checkPlace(): void {
-    if (!this.#hasPlace || !this.stream.closed || this.#isRunning || this.#isResetting) return;
-    this.#hasPlace = false;
-    this.host.streams.releasePlace();
+  /** The frame that closed a stream may have carried the payload. Then no reset can be sent, but the reader must see an error. */
+  #exceed(excess: Excess): void {
+    const { stream } = this;
+    if (stream.isClosed) {
+      const reason = stream.connection.noted(excess.reason);
+      this.overrun = { how: 'reset', by: 'library', code: excess.code, reason, payload: null };
+    } else stream.exceed(excess);
   }
-}
-
-/** The end of a stream's received payloads. */
-export interface End {
-  /** `null` if the stream ended without an error. */
-  readonly error: unknown;
-}
-
-/** The end without an error. */
-export const COMPLETED: End = { error: null };
-
-/** Delivers the end to a reader. rxjs throws a teardown's error at this caller, so guard it: other readers still need their end. */
-export function deliverEnd(reader: { error(error: unknown): void; complete(): void }, { error }: End): void {
-  guard('a subscriber of a stream', () => {
-    if (error === null) reader.complete();
-    else reader.error(error);
-  });
 }

@@ -78,53 +78,5 @@ export const TABLE = {
 /** The name of a state. In a `Sealed` state this side may send nothing more; otherwise it equals its unsealed twin. */
 export type StateName = keyof typeof TABLE;
 
-/** The current state of one stream. */
-export class StreamState {
-  #row: Row<StateName>;
-
-  /** @param local whether this side opens the stream */
-  constructor(readonly local: boolean) {
-    this.#row = local ? TABLE.queued : TABLE.arriving;
-  }
-
-  /** Begins anew at another socket, or in the queue of those that wait for one. Only for an {@link unsent} stream. */
-  restart(): void {
-    this.#row = TABLE.queued;
-  }
-
-  get phase(): StreamPhase {
-    return this.#row.phase;
-  }
-
-  get closed(): boolean {
-    return this.#row.phase === 'closed';
-  }
-
-  /** Whether this side may send nothing more, because its end is queued, its connection closes, or the stream is closed. */
-  get sealed(): boolean {
-    return this.#row.leads.seal === undefined;
-  }
-
-  /** Whether this side opened the stream and no frame of it has ever left. */
-  get unsent(): boolean {
-    return this.#row.unsent === true;
-  }
-
-  /** Whether the remote's first frame, which carries headers, has not arrived yet. */
-  get headersDue(): boolean {
-    return this.#row.headersDue === true;
-  }
-
-  /** Moves to the next state. Returns `false` and changes nothing if the input breaks the protocol. */
-  advance(input: StreamInput): boolean {
-    const next = this.#row.leads[input];
-    if (next === undefined) return false;
-    this.#row = TABLE[next];
-    return true;
-  }
-
-  /** Returns whether the protocol allows an input in this state. */
-  accepts(input: StreamInput): boolean {
-    return this.#row.leads[input] !== undefined;
-  }
-}
+/** The state of a stream. */
+export type StreamRow = Row<StateName>;

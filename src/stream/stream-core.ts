@@ -1,20 +1,6 @@
-import type { End } from './receiving.js';
-import { COMPLETED, deliverEnd } from './receiving.js';
-import type { Unsubscribable } from 'rxjs';
-import type { ReadBackpressure, ReceiveBudget } from '../connection/budget.js';
-import type { StreamTable, Tally } from '../connection/connection.js';
-import type { GoAway } from '../connection/control.js';
-import type { FloodGuard } from '../connection/inbound.js';
-import type { NotificationTurn, Scheduler, Unsent } from '../connection/outbound.js';
-import { resetFrame } from '../connection/replies.js';
-import type { MessageForm } from '../connection/replies.js';
+import { Subject } from 'rxjs';
+import type { Subscriber, TeardownLogic, Unsubscribable } from 'rxjs';
 import { log } from '../logger.js';
-import type { Sink } from '../operators/demultiplex.js';
-import type { HooksToRun } from '../peer/hooks.js';
-import type { ResolvedOptions } from '../peer/options.js';
-import type { Peer } from '../peer/peer.js';
-import type { PeerStatus } from '../peer/status.js';
-import type { OpenQueue } from '../peer/waiting.js';
 import type { Codec, Message } from '../wire/codec.js';
 import { ResetCode } from '../wire/codes.js';
 import { CancelledError, DeadlineExceededError, StreamFault } from '../wire/errors.js';
@@ -22,65 +8,115 @@ import type { AnyMuxError, StreamError } from '../wire/errors.js';
 import { ABSENT } from '../wire/frame.js';
 import type { CompleteFrame, Frame, FrameOf, Metadata, StreamFrame } from '../wire/frame.js';
 import type { OutgoingFrame } from '../wire/outgoing.js';
-import type { Reassembly } from '../wire/reassembly.js';
+import { weightOf } from '../wire/reassembly.js';
 import type { AbortSignals, Abortable, Deadline, Deadlined, Deadlines } from './deadlines.js';
 import { ENDED, causeError, overtakes } from './end.js';
-import type { CloseCause } from './end.js';
-import { Holdings, Inbox } from './receiving.js';
-import type { Reader } from './receiving.js';
-import { runAll } from './sending.js';
-import type { Outbox } from './sending.js';
-import { StreamState } from './state.js';
-import { Stream } from './stream.js';
+import type { CloseCause, ErrorSerializer, Tally } from './end.js';
 import type { StreamExtras } from './extras.js';
+import type { Label } from './label.js';
+import { Receiving, deliverEnd } from './receiving.js';
+import type { Excess, Reader } from './receiving.js';
+import { runAll, takeTasks } from './sending.js';
+import type { Sending } from './sending.js';
+import { TABLE } from './state.js';
+import type { StreamInput, StreamPhase, StreamRow } from './state.js';
+import { Stream } from './stream.js';
 
-/** The owner of the remote's streams. */
-export interface StreamOwner {
-  /** Counts the streams and frames of all sockets. */
-  readonly tally: Tally;
-  /** Makes the stream for an open of the remote, which may not have arrived whole. */
-  remoteStream(): LiveStream;
-  /** The library has refused a stream of the remote, because of a rule or a limit, or because no handler took it. */
-  refused(code: ResetCode, reason: string): void;
+/** Where the frames of streams wait: for their turn at a socket, or for a socket. */
+export interface Place {
+  /** Sends a frame of a stream, or keeps it until its turn. */
+  add(stream: StreamCore, frame: OutgoingFrame): void;
+  /** Returns whether a stream can send more without growing a long queue. */
+  hasRoom(stream: StreamCore): boolean;
+  /** Returns whether a value of `bytes` must fail if it did not wait for room, because the queue of all streams is so full. */
+  overflowsWith(stream: StreamCore, bytes: number): boolean;
+  /** Returns whether a frame of the stream would leave at once. */
+  hasDemand(stream: StreamCore): boolean;
+  /** A task of the stream waits for room or for demand. The place runs it then, or when the stream leaves. */
+  waits(stream: StreamCore, what: 'room' | 'demand'): void;
+  /** The stream leaves the place. Its frames stay in the stream. */
+  remove(stream: StreamCore): void;
 }
 
-/** Closes a draining connection after its last stream. */
-export interface StreamClosing {
-  /** A stream has ended. */
-  streamReleased(): void;
-}
-
-/** The parts of a session that a live stream uses. */
-export interface LiveStreamHost extends MessageForm {
-  readonly streams: StreamTable;
-  readonly scheduler: Scheduler;
-  readonly flood: FloodGuard;
-  readonly reading: ReadBackpressure;
-  readonly receiveBudget: ReceiveBudget;
-  readonly reassembly: Pick<Reassembly, 'release'>;
-  readonly control: { readonly goaway: GoAway };
-  readonly owner: StreamOwner;
-  readonly closing: StreamClosing;
-  readonly notifications: NotificationTurn;
+/** The connection that carries a stream, as the stream sees it. `Connection` implements it, which lies above the streams. */
+export interface Carrier {
+  readonly codec: Codec;
+  readonly outbound: Place;
   /** Bytes of the payload in delivery, with its headers. */
   readonly arrivedBytes: number;
-  /** Returns the reason of a reset, with the note of the limits appended. */
+  /** Counts the bytes that streams keep, and slows the remote. */
+  readonly budget: {
+    keep(stream: StreamCore, unread: number, bytes: number, weight: number): Excess | null;
+    read(stream: StreamCore, unread: number, bytes: number, weight: number): void;
+    /** A payload of `weight` has passed to a reader, which may keep it. */
+    passed(weight: number): void;
+    attach(bytes: number): Excess | null;
+    detach(bytes: number): void;
+    unblock(stream: StreamCore): void;
+  };
+  /** Counts the acts that a remote may not do without end. */
+  readonly flood: {
+    countEarlyReset(): void;
+    countProvokedReset(code: ResetCode): void;
+    countJunk(what: string): void;
+  };
+  /** A stream of the remote takes one of the places of `maxStreams`, or frees it. */
+  takePlace(): void;
+  releasePlace(): void;
+  /** A user has taken stream `id` of the remote. */
+  dispatched(id: number): void;
+  /** Queues a reset of a stream that has left. One that overtakes drops the queued frames of the stream. */
+  reset(stream: StreamCore, code: ResetCode | null, reason: string, payload: unknown, encodedPayload: Message | null): void;
+  /** A stream is closed, or moves to another socket. Its unfinished payload is dropped. */
+  forget(stream: StreamCore): void;
+  /** The user of a stream knows its end, or the stream has moved. */
+  released(stream: StreamCore): void;
+  /** Returns a reason that blames the remote, with the note of the limits appended. */
   noted(reason: string): string;
-  /** Ends the connection. */
+  /** Ends the connection because of `error`. */
   fail(error: unknown): void;
 }
 
-/** The frames of a stream that no socket has accepted yet, and the tasks that wait on the stream. */
-export interface WaitingFrames {
-  /** Whether the stream can send more without growing a long queue. */
-  readonly hasRoom: boolean;
-  /** Returns whether the queue of all streams is so full that a value of `bytes` must fail if it did not wait for room. */
-  overflowsWith(bytes: number): boolean;
-  /** Keeps a task until a socket accepts the stream, or until there is room. */
-  addTask(task: () => void): void;
-  add(frame: OutgoingFrame): void;
-  /** The stream has ended. Drops its frames, and returns its tasks. */
-  leave(): readonly (() => void)[];
+/** Why a peer has no open socket. An unsent call that ends reports it. */
+export interface Absence {
+  readonly reason: string;
+  /** The error of the last dial, if it failed. */
+  readonly error: AnyMuxError | null;
+}
+
+/** Callbacks of one kind. */
+interface Hooked<F> {
+  readonly entries: readonly { readonly hook: F }[];
+}
+
+/** The peer of a stream, as the stream sees it. `PeerCore` implements it, which lies above the streams. */
+export interface StreamOwner {
+  readonly peer: Stream['peer'];
+  /** Names the peer in the log. */
+  readonly label: string;
+  readonly codec: Codec;
+  readonly options: { readonly errorSerializer: ErrorSerializer; readonly label: Label; readonly maxFrameBytes: number };
+  readonly hooks: {
+    readonly replyHeaders: Hooked<(headers: Metadata, stream: Stream) => void>;
+    readonly incomingHeaders: Hooked<(headers: Readonly<Metadata>, stream: Stream) => void>;
+    readonly errors: Hooked<(error: unknown, stream: Stream) => void>;
+  };
+  readonly tally: Tally;
+  readonly deadlines: Deadlines;
+  readonly signals: AbortSignals;
+  /** Whether this side closes the peer. */
+  readonly isClosing: boolean;
+  /** Whether a stream without a socket may wait for one. */
+  readonly expectsSocket: boolean;
+  readonly absence: Absence;
+  /** The id of this side's next stream; `null` without a socket. */
+  readonly nextStreamId: number | null;
+  /** A stream of the remote has arrived whole. */
+  accept(stream: StreamCore): void;
+  /** A stream whose open never left waits for the next socket. */
+  requeue(stream: StreamCore): void;
+  /** The library has refused a stream of the remote, because of a rule or a limit, or because no handler took it. */
+  refused(code: ResetCode, reason: string): void;
 }
 
 /** Optional parts of a reset. */
@@ -93,331 +129,144 @@ export interface ResetExtras {
   readonly error?: unknown;
 }
 
-/** A reset without optional parts. */
-export const NO_EXTRAS: ResetExtras = {};
-
-/** The socket takes no more frames of a stream. An unsent stream waits for the next socket, if one will come. Any other stream ends. */
-export function loseSocket(session: LiveStreamHost, stream: LiveStream, cause: CloseCause): void {
-  if (stream.closed) return;
-  const queued = session.scheduler.backlog.takeUnsent(Number(stream.id));
-  if (stream.unsent && waitsAgain(session, stream, queued)) return;
-  stream.advance('close');
-  stream.close();
-  stream.release(cause);
-  runAll(queued.waiters);
-}
-
-/** Takes a stream from its socket, with its frames and tasks. Returns `false` if no other socket will come. */
-function waitsAgain(session: LiveStreamHost, stream: LiveStream, unsent: Unsent): boolean {
-  const id = Number(stream.id);
-  stream.restart();
-  try {
-    if (!stream.requeue(unsent)) return false;
-  } catch (error) {
-    log('error', `stream ${id}: internal error`, error);
-    return false;
-  }
-  stream.close();
-  stream.session = stream.id = null;
-  // The next socket counts it again.
-  session.owner.tally.opened--;
-  releaseTasks(session, stream, id);
-  return true;
-}
-
-/** Runs the tasks that waited on a stream which has left its socket, and notifies the drain. */
-export function releaseTasks({ notifications, scheduler, closing }: LiveStreamHost, stream: LiveStream, id: number): void {
-  if (stream.isNotification) notifications.ended(stream);
-  scheduler.release(id);
-  closing.streamReleased();
-}
+const NO_EXTRAS: ResetExtras = {};
+const NO_HEADERS: Readonly<Metadata> = Object.freeze({});
 
 /** Codes of resets by the library without a fault of the remote: an unread upload, the streams left by a drain, and a caller's deadline. */
 const WELL_MEANT: ReadonlySet<ResetCode> = new Set([ResetCode.NO_ERROR, ResetCode.CANCEL, ResetCode.DEADLINE_EXCEEDED]);
 
+// Facts of a stream are bits of one number. A field for each would take eight bytes of every stream.
+const LOCAL = 1;
+const NOTIFICATION = 2;
+const TAKEN = 4;
+const BEGUN = 8;
+const REPLIED = 16;
+const COMPLETED_BY_REMOTE = 32;
+const HAS_PLACE = 64;
+const RUNNING = 128;
+const RESETTING = 256;
+
 /**
- * One stream: it sends and receives frames, and advances its state. Its owner extends it. A stream without a socket has only its
- * {@link waiting} frames. A stream ends in three steps:
+ * One stream from its call to its end, whichever socket carries it. It is the Subject of its received payloads. Its state, its unsent frames,
+ * its unread payloads, its cause and its deadline are in it; everything else keeps a reference to it. Most streams need few of these parts,
+ * so each is made on first use.
  *
- * 1. The state moves to its last row. {@link close} then releases the id in the table, unfinished payloads and, unless a handler or an
- *    unwritten reset holds it, the place of `maxStreams`.
- * 2. {@link gone} receives the cause.
- * 3. {@link release} releases the bytes, unless a handler still runs. Then it runs the tasks that waited on the stream, and notifies the drain.
+ * {@link next} takes the frames that `demultiplex` routes to the stream. A stream without a {@link carrier} has no id. A stream ends in three
+ * steps:
+ *
+ * 1. The state moves to its last row. The connection forgets the stream, and frees its place of `maxStreams`, unless a handler or an unwritten
+ *    reset holds it.
+ * 2. The user learns the cause.
+ * 3. The bytes are released, unless a handler still runs. Then the tasks run that waited on the stream.
  *
  * A reset by the remote drops the queued frames before the first step. So does a reset by this side that overtakes them.
  */
-export abstract class LiveStream extends StreamState implements Sink<CompleteFrame | StreamFault> {
+export class StreamCore extends Subject<unknown> implements Deadlined, Abortable, Unsubscribable {
   /** `null` while no socket has accepted the stream. */
   id: number | null = null;
-  /** The session whose socket has accepted the stream. */
-  session: LiveStreamHost | null = null;
-  /** The frames that wait for a socket. `null` once a socket has accepted the stream, and for a stream that ends before it is queued. */
-  waiting: WaitingFrames | null = null;
+  /** The connection whose socket has accepted the stream; `null` before. */
+  carrier: Carrier | null = null;
+  /** Where frames wait; `null` for a stream that ends before it is queued. */
+  place: Place | null = null;
   /** The cause of the stream's end; `null` while the stream is live. It is set after the phase, once the closing frame was delivered. */
   cause: CloseCause | null = null;
-  /** Of a remote's stream; otherwise created when the stream first holds something. */
-  #held: Holdings | null = null;
-
-  constructor(
-    local: boolean,
-    /** A `notify`: no answer is expected. */
-    readonly isNotification: boolean,
-  ) {
-    super(local);
-  }
-
-  /** The open of a remote's stream has arrived whole. An error that this throws ends only the stream. */
-  abstract accept(open: CompleteFrame): void;
-  /** Receives one whole `data` frame of the remote, right after the phase has changed. An error that this throws ends only the stream. */
-  abstract receive(frame: CompleteFrame): void;
-  /** The stream has its {@link cause}. No frame follows. `error` is the error for the stream's user, in place of the cause's plain error. */
-  abstract gone(cause: CloseCause, error?: unknown): void;
-  /** Makes the frames and tasks of an unsent stream {@link waiting} for the next socket. Returns `false` if none will come. */
-  abstract requeue(unsent: Unsent): boolean;
-
-  /** Returns the session of a stream that a socket has accepted. */
-  #connection(): LiveStreamHost {
-    if (this.session === null) throw new TypeError('expected a stream that a socket has accepted, got one that waits');
-    return this.session;
-  }
-
-  /** A socket accepts the stream. A stream of the remote takes one of the places of `maxStreams`. */
-  enter(session: LiveStreamHost, id: number): void {
-    this.session = session;
-    this.id = id;
-    this.waiting = null;
-    if (!this.local) this.#held = new Holdings(this, session).takePlace();
-  }
-
-  /** Queues one frame under the stream's id; drops a frame after the end. */
-  send(frame: OutgoingFrame): void {
-    if (this.sealed) return;
-    if (frame.end) this.advance('seal');
-    const { waiting, session } = this;
-    if (waiting !== null) waiting.add(frame);
-    else if (session !== null) {
-      frame.stream = this.id;
-      if (this.isNotification) session.notifications.queued(this, frame);
-      session.scheduler.add(frame);
-    }
-  }
-
-  /** The pipeline is about to write a frame or slice of this stream. Returns whether it ends the stream; if so, {@link release} follows. */
-  leaving(slice: Frame): boolean {
-    if (slice.type === 'open') this.advance('sendOpen');
-    if (slice.end !== true) return false;
-    // A notification awaits no answer.
-    const closes = this.advance(this.isNotification ? 'close' : 'sendEnd') && this.closed;
-    if (closes) this.close();
-    return closes;
-  }
-
-  /** Receives each whole frame of the remote on this stream. */
-  next(value: StreamFrame | StreamFault): void {
-    if (value instanceof StreamFault) this.resetForViolation(value.code, value.reason);
-    else if (value.type === 'open') this.#opened(value);
-    else if (value.type === 'reset') this.#resetByRemote(value);
-    else this.#data(value);
-  }
-
-  #opened(frame: FrameOf<'open'>): void {
-    this.advance('recvOpen');
-    if (frame.end) this.advance('recvEnd');
-    const stays = frame.payload !== ABSENT || frame.headers !== null || frame.trailers !== null;
-    if (stays && !this.held.attach(frame)) return;
-    try {
-      this.accept(frame);
-    } catch (error) {
-      this.#broken(error);
-    }
-  }
-
-  #data(frame: FrameOf<'data'>): void {
-    const { headersDue } = this;
-    if (headersDue) this.advance('recvData');
-    else if (frame.headers !== null) log('debug', `stream ${this.id}: ignored headers on a later frame`);
-    const stays = frame.trailers !== null || (frame.headers !== null && headersDue);
-    const over = frame.end && this.advance('recvEnd') && this.closed;
-    if (over) this.close();
-    if (stays && !over && !this.held.attach(frame)) return;
-    try {
-      this.receive(frame);
-    } catch (error) {
-      this.#broken(error);
-    }
-    if (over) this.release();
-  }
-
-  /** The stream's share of the connection that has accepted it. */
-  get held(): Holdings {
-    return (this.#held ??= new Holdings(this, this.#connection()));
-  }
-
-  /** A user has taken a stream that the remote opened. The stream counts as dispatched. */
-  taken(): void {
-    if (!this.local) this.#connection().control.goaway.dispatched(Number(this.id));
-  }
-
-  /** A handler of a remote stream has started. The stream keeps its place until the handler has settled, whatever the remote does. */
-  handlerStarted(): void {
-    if (!this.local) this.held.handlerStarted();
-    this.taken();
-  }
-
-  /** The handler has settled. */
-  handlerSettled(): void {
-    if (!this.local) this.held.handlerSettled();
-  }
-
-  /** Ends the stream with a reset of this side; does nothing on a closed stream. The remote hears it if it knows the stream. */
-  reset(by: 'user' | 'library', code: ResetCode | null, reason: string, extras: ResetExtras = NO_EXTRAS): void {
-    if (this.closed) return;
-    const { payload = null, encodedPayload = null, error } = extras;
-    const cause: CloseCause = { how: 'reset', by, code, reason, payload };
-    const { session } = this;
-    if (session === null) {
-      this.fail(cause, error);
-      return;
-    }
-    const { streams, scheduler, owner } = session;
-    const id = Number(this.id);
-    if (by === 'library' && !this.local && code !== null && !WELL_MEANT.has(code)) owner.refused(code, reason);
-    if (!this.local) streams.awaitReset(id, this.held);
-    this.advance('sendReset');
-    this.close();
-    const isAhead = overtakes(code);
-    // The reset may leave at once and make room. Senders that wait for room must see the cause first.
-    const waiters = scheduler.backlog.takeWaiters(id);
-    if (isAhead) scheduler.backlog.drop(id);
-    // If the open was dropped, the remote does not know the stream.
-    if (!isAhead || !this.unsent) scheduler.addReset(resetFrame(session, id, code, reason, payload, encodedPayload), isAhead);
-    this.release(cause, error, waiters);
-  }
-
-  /** Resets the stream because the remote broke a rule on it. */
-  resetForViolation(code: ResetCode, reason: string): void {
-    this.reset('library', code, this.#connection().noted(reason));
-    this.#connection().flood.countProvokedReset(code);
-  }
-
-  /** The owner refuses a stream that the remote has opened. */
-  refuse(reason: string): void {
-    this.reset('library', ResetCode.REFUSED, reason);
-    // An error of `accept` ends only the stream. A flood must end the connection, so catch its fault here.
-    try {
-      this.#connection().flood.countJunk(`an open of stream ${this.id}: ${reason}`);
-    } catch (fault) {
-      this.#connection().fail(fault);
-    }
-  }
-
-  /** Ends a stream that no socket has accepted. */
-  fail(cause: CloseCause, error?: unknown): void {
-    if (this.closed) return;
-    this.advance('close');
-    const tasks = this.waiting?.leave() ?? [];
-    this.waiting = null;
-    this.cause = cause;
-    this.gone(cause, error);
-    runAll(tasks);
-  }
-
-  #resetByRemote({ code, reason, payload }: FrameOf<'reset'>): void {
-    const { flood, scheduler } = this.#connection();
-    if (this.#held?.isRunning === true) flood.countEarlyReset();
-    scheduler.backlog.drop(Number(this.id));
-    this.advance('recvReset');
-    this.close();
-    this.release({ how: 'reset', by: 'remote', code, reason: reason ?? '', payload: payload === ABSENT ? null : payload });
-  }
-
-  /** The owner's code has thrown. The error ends only this stream. */
-  #broken(error: unknown): void {
-    log('error', `stream ${this.id}: internal error`, error);
-    this.reset('library', ResetCode.INTERNAL_ERROR, 'internal error');
-  }
-
-  /** Removes the stream from its connection, before its user sees the end. */
-  close(): void {
-    const { streams, reassembly } = this.#connection();
-    const id = Number(this.id);
-    this.#held?.close();
-    streams.delete(id);
-    reassembly.release(id);
-  }
-
-  /** Reports the end to the user of a closed stream, and releases the rest. Then runs `waiters`, and the tasks that still wait on the stream. */
-  release(cause: CloseCause = this.#held?.overrun ?? ENDED, error?: unknown, waiters: readonly (() => void)[] = []): void {
-    const session = this.#connection();
-    session.owner.tally.ended(cause);
-    this.cause = cause;
-    try {
-      this.gone(cause, error);
-    } catch (failure) {
-      this.#broken(failure);
-    }
-    this.#held?.release();
-    runAll(waiters);
-    releaseTasks(session, this, Number(this.id));
-  }
-}
-
-const NO_HEADERS: Readonly<Metadata> = Object.freeze({});
-
-/**
- * One stream as its user sees it, without the Observable around it: received payloads, the sending side, and the end. Most streams need few of
- * these parts, so each part is created on first access.
- */
-export class StreamCore extends LiveStream implements Deadlined, Abortable, Unsubscribable {
   /** The headers of the open; empty if it had none. */
   headers: Readonly<Metadata>;
   replyHeaders: Readonly<Metadata> | null = null;
   trailers: Readonly<Metadata> | null = null;
-  /** Receives everything from the first payload on, without the inbox. */
+  /** Receives everything from the first payload on. */
   reader: Reader | null = null;
-  /** Made by `outboxOf`, once this side sends more than the open. */
-  outbox: Outbox | null = null;
+  /** Frames and tasks that wait; made with the first, and dropped with the last. */
+  sending: Sending | null = null;
+  /** Made for the first payload that waits, and for a subscriber. */
+  receiving: Receiving | null = null;
   /** Made by `extrasOf`. */
   extras: StreamExtras | null = null;
-  #inbox: Inbox | null = null;
+  #facts: number;
+  #row: StreamRow;
+  /** Weight of the open's payload, of headers and of trailers. The stream's user holds them as long as the stream lives. */
+  #attachedBytes = 0;
   #facade: Stream | null = null;
-  /** Whether a user has taken the stream. A stream of this side counts as taken. */
-  isTaken: boolean;
   /** The error that came with the cause, or is created from the cause on access. */
-  #error: unknown = null;
-  /** Whether the remote has ended and its last payload was delivered. */
-  #completed = false;
+  #failure: unknown = null;
   #deadline: Deadline | null = null;
   #signal: AbortSignal | null = null;
 
   /**
+   * @param local whether this side opens the stream
+   * @param isNotification a `notify`: no answer is expected
    * @param opening the headers of the open
    * @param payload the payload of the open; `ABSENT` if it had none
    */
   constructor(
-    readonly host: StreamHost,
+    readonly owner: StreamOwner,
     local: boolean,
     isNotification: boolean,
     opening: Readonly<Metadata> | null,
     public payload: unknown,
   ) {
-    super(local, isNotification);
+    super();
     this.headers = opening ?? NO_HEADERS;
-    this.isTaken = local;
+    this.#facts = (local ? LOCAL | TAKEN | BEGUN : 0) | (isNotification ? NOTIFICATION : 0);
+    this.#row = local ? TABLE.queued : TABLE.arriving;
   }
 
-  get inbox(): Inbox {
-    return (this.#inbox ??= new Inbox(this));
+  // Its state
+
+  /** Whether this side opened the stream. */
+  get local(): boolean {
+    return (this.#facts & LOCAL) !== 0;
+  }
+
+  /** Whether no answer is expected. */
+  get isNotification(): boolean {
+    return (this.#facts & NOTIFICATION) !== 0;
+  }
+
+  /** Whether a user has taken the stream. A stream of this side counts as taken. */
+  get isTaken(): boolean {
+    return (this.#facts & TAKEN) !== 0;
   }
 
   /** Whether this side's first frame, which carries headers, has left. */
   get begun(): boolean {
-    return this.outbox?.begun ?? this.local;
+    return (this.#facts & BEGUN) !== 0;
   }
 
-  /** Whether the stream has a reader or a subscriber. */
-  get hasReader(): boolean {
-    return this.reader !== null || this.#inbox?.hasSubscriber === true;
+  /** Whether this side has sent a value or its end, besides the open. */
+  get replied(): boolean {
+    return (this.#facts & REPLIED) !== 0;
+  }
+
+  get phase(): StreamPhase {
+    return this.#row.phase;
+  }
+
+  get isClosed(): boolean {
+    return this.#row.phase === 'closed';
+  }
+
+  /** Whether this side may send nothing more, because its end is queued, its connection closes, or the stream is closed. */
+  get sealed(): boolean {
+    return this.#row.leads.seal === undefined;
+  }
+
+  /** Whether this side opened the stream and no frame of it has ever left. */
+  get unsent(): boolean {
+    return this.#row.unsent === true;
+  }
+
+  /** Moves to the next state. Returns `false` and changes nothing if the input breaks the protocol. */
+  advance(input: StreamInput): boolean {
+    const next = this.#row.leads[input];
+    if (next === undefined) return false;
+    this.#row = TABLE[next];
+    return true;
+  }
+
+  /** Returns whether the protocol allows an input in this state. */
+  accepts(input: StreamInput): boolean {
+    return this.#row.leads[input] !== undefined;
   }
 
   /** The user's Observable of this stream, created on access. */
@@ -427,106 +276,184 @@ export class StreamCore extends LiveStream implements Deadlined, Abortable, Unsu
 
   /** Names the stream and its peer in the log. */
   get label(): string {
-    return `${this.host.label}, stream ${this.id ?? 'without an id'}`;
+    return `${this.owner.label}, stream ${this.id ?? 'without an id'}`;
   }
 
-  /** The error that ended the stream; `null` while it is live, or if it ended without one. */
-  get error(): unknown {
-    return (this.#error ??= this.cause === null ? null : causeError(this.cause, this.id, this.unsent));
+  // Sending
+
+  /** Sends one frame under the stream's id; drops a frame after the end. */
+  send(frame: OutgoingFrame): void {
+    if (this.sealed) return;
+    if (frame.end) this.advance('seal');
+    frame.stream = this.id;
+    this.place?.add(this, frame);
   }
 
-  /** The end of the payloads; `null` while more may follow. */
-  get end(): End | null {
-    if (this.#completed) return COMPLETED;
-    return this.cause === null ? null : this;
+  /** This side sends a frame of its own. */
+  sends(isReply: boolean): void {
+    this.#facts |= isReply ? BEGUN | REPLIED : BEGUN;
+    this.markTaken();
+  }
+
+  /** A frame or slice of this stream is about to be written. Returns whether it ends the stream; if so, {@link release} follows. */
+  leaving(slice: Frame): boolean {
+    if (slice.type === 'open') this.advance('sendOpen');
+    if (slice.end !== true) return false;
+    // A notification awaits no answer.
+    const closes = this.advance(this.isNotification ? 'close' : 'sendEnd') && this.isClosed;
+    if (closes) this.#leave();
+    return closes;
+  }
+
+  // Receiving
+
+  /** A socket has accepted the stream. A stream of the remote takes one of the places of `maxStreams`. */
+  enter(carrier: Carrier, id: number): void {
+    this.carrier = carrier;
+    this.place = carrier.outbound;
+    this.id = id;
+    if (this.local) return;
+    this.#facts |= HAS_PLACE;
+    carrier.takePlace();
+  }
+
+  /** Receives each whole frame of the remote on this stream. */
+  override next(value: StreamFrame | StreamFault): void {
+    if (this.isClosed) return;
+    if (value instanceof StreamFault) this.resetForViolation(value.code, value.reason);
+    else if (value.type === 'open') this.#opened(value);
+    else if (value.type === 'reset') this.#resetByRemote(value);
+    else this.#data(value);
+  }
+
+  /** Passes a payload to the subscribers. */
+  multicast(payload: unknown): void {
+    super.next(payload);
+  }
+
+  #opened(frame: FrameOf<'open'>): void {
+    this.advance('recvOpen');
+    if (frame.end) this.advance('recvEnd');
+    const stays = frame.payload !== ABSENT || frame.headers !== null || frame.trailers !== null;
+    if (stays && !this.#attach(frame)) return;
+    try {
+      if (frame.headers !== null) this.headers = Object.freeze(frame.headers);
+      this.payload = frame.payload;
+      if (frame.end) {
+        this.trailers = frame.trailers;
+        this.#finish();
+      }
+      this.owner.accept(this);
+    } catch (error) {
+      this.#broken(error);
+    }
+  }
+
+  #data(frame: FrameOf<'data'>): void {
+    const { headersDue } = this.#row;
+    if (headersDue === true) this.advance('recvData');
+    else if (frame.headers !== null) log('debug', `stream ${this.id}: ignored headers on a later frame`);
+    const stays = frame.trailers !== null || (frame.headers !== null && headersDue === true);
+    const over = frame.end && this.advance('recvEnd') && this.isClosed;
+    if (over) this.#leave();
+    if (stays && !over && !this.#attach(frame)) return;
+    try {
+      if (this.local && this.replyHeaders === null) this.#firstFrame(frame.headers);
+      if (frame.end) this.trailers = frame.trailers;
+      if (frame.payload !== ABSENT) this.#deliver(frame.payload);
+      // An end that closes the stream is delivered with its cause.
+      if (frame.end && !this.isClosed) this.#finish();
+    } catch (error) {
+      this.#broken(error);
+    }
+    if (over) this.release();
+  }
+
+  #firstFrame(headers: Readonly<Metadata> | null): void {
+    this.replyHeaders = headers === null ? NO_HEADERS : Object.freeze(headers);
+    for (const { hook } of this.owner.hooks.incomingHeaders.entries) hook(this.replyHeaders, this.facade);
+    this.extras?.headersArrived(this.replyHeaders);
+  }
+
+  #deliver(payload: unknown): void {
+    if (this.isOver) return;
+    const { receiving, reader } = this;
+    if (receiving === null && reader !== null) reader.next(payload);
+    else this.ownReceiving.next(payload);
+  }
+
+  get ownReceiving(): Receiving {
+    return (this.receiving ??= new Receiving(this));
+  }
+
+  /** The remote has ended. This side may go on. */
+  #finish(): void {
+    this.#facts |= COMPLETED_BY_REMOTE;
+    this.#deliverEnd();
+  }
+
+  /** Later subscribers get the end when they come. rxjs would stop at the first subscriber whose teardown throws. */
+  #deliverEnd(): void {
+    if (this.reader !== null) this.passEnd(this.reader);
+    if (this.observed) for (const subscriber of takeObservers(this)) this.passEnd(subscriber);
+  }
+
+  /** Counts the parts of a frame that stay with the stream. Over the limit it resets the stream and returns `false`. */
+  #attach({ payload, headers, trailers }: CompleteFrame): boolean {
+    const { codec, budget, arrivedBytes } = this.connection;
+    const bytes = weightOf(codec, headers === null && trailers === null ? payload : [payload, headers, trailers], arrivedBytes);
+    const excess = budget.attach(bytes);
+    if (excess === null) this.#attachedBytes += bytes;
+    else this.exceed(excess);
+    return excess === null;
+  }
+
+  /** A payload exceeds a limit. */
+  exceed({ code, reason }: Excess): void {
+    this.reset('library', code, this.connection.noted(reason));
+  }
+
+  // Its readers
+
+  /** Whether the stream has a reader or a subscriber. */
+  get hasReader(): boolean {
+    return this.reader !== null || this.receiving?.isRead === true;
+  }
+
+  /** Whether no payload follows. */
+  get isOver(): boolean {
+    return (this.#facts & COMPLETED_BY_REMOTE) !== 0 || this.cause !== null;
+  }
+
+  /** Delivers the end, if no payload follows. */
+  passEnd(reader: Pick<Reader, 'error' | 'complete'>): void {
+    if (this.isOver) deliverEnd(reader, (this.#facts & COMPLETED_BY_REMOTE) !== 0 ? null : this.failure);
   }
 
   /**
-   * Delivers every payload from the first on to `reader`, without an Inbox. Returns this object as the reader's subscription, which saves one
-   * object per stream.
+   * Passes every payload from the first on to `reader`. Returns this object as the reader's subscription, which saves one object for each
+   * stream.
    */
   readBy(reader: Reader): Unsubscribable {
     this.markTaken();
     // Payloads may already wait, because `onOpen` runs before the call reads.
-    for (let unread = this.#inbox?.shift(); unread !== undefined; unread = this.#inbox?.shift()) reader.next(unread.value);
+    for (let unread = this.receiving?.shift(); unread !== undefined; unread = this.receiving?.shift()) reader.next(unread.value);
     this.reader = reader;
-    if (this.end !== null) deliverEnd(reader, this.end);
+    this.passEnd(reader);
     return this;
   }
 
-  /** The reader leaves. Without a subscriber, the reader was the last one. */
-  unsubscribe(): void {
+  /** The reader leaves. Without a subscriber, it was the last one. */
+  override unsubscribe(): void {
     this.reader = null;
-    if (this.#inbox !== null) this.#inbox.checkLeft();
-    else if (this.end === null) this.lastReaderLeft();
+    if (this.receiving !== null) this.receiving.checkLeft();
+    else if (!this.isOver) this.lastReaderLeft();
   }
 
-  /** Resets the stream if it takes longer than `timeoutMs`. 0 and `Infinity` mean no limit. */
-  limit(timeoutMs: number): void {
-    if (this.cause !== null) return;
-    this.#deadline = this.host.deadlines.add(this, timeoutMs);
-  }
-
-  /** Cancels the stream when `signal` aborts. */
-  cancelWith(signal: AbortSignal): void {
-    if (signal.aborted) this.aborted(signal.reason);
-    if (this.cause !== null) return;
-    this.#signal = signal;
-    this.host.signals.add(signal, this);
-  }
-
-  aborted(reason: unknown): void {
-    this.cancel('aborted', new CancelledError('aborted', { streamId: this.id, cause: reason }));
-  }
-
-  // Called by the connection
-
-  accept(open: CompleteFrame): void {
-    if (open.headers !== null) this.headers = Object.freeze(open.headers);
-    this.payload = open.payload;
-    if (open.end) {
-      this.trailers = open.trailers;
-      this.finish();
-    }
-    this.host.accept(this);
-  }
-
-  receive(frame: CompleteFrame): void {
-    if (this.local && this.replyHeaders === null) this.#firstFrame(frame.headers);
-    if (frame.end) this.trailers = frame.trailers;
-    if (frame.payload !== ABSENT) this.#deliver(frame.payload);
-    // For an end that closes the stream, the cause follows in `gone`.
-    if (frame.end && !this.closed) this.finish();
-  }
-
-  /** The remote has ended. This side may go on. */
-  finish(): void {
-    this.#completed = true;
-    this.#deliverEnd(COMPLETED);
-  }
-
-  gone(cause: CloseCause, error?: unknown): void {
-    this.#error = error;
-    if (this.#deadline !== null) this.host.deadlines.cancel(this.#deadline);
-    if (this.#signal !== null) this.host.signals.remove(this.#signal, this);
-    if (!this.#completed) this.#deliverEnd(this);
-    this.extras?.gone(cause);
-  }
-
-  requeue(unsent: Unsent): boolean {
-    const { source, openQueue } = this.host;
-    if (!source.expectsSocket) return false;
-    openQueue.requeue(this, unsent);
-    return true;
-  }
-
-  // Called by the inbox
-
-  /** A reader has come, or this side sends, so the stream is in use. */
-  markTaken(): void {
-    if (this.isTaken) return;
-    this.isTaken = true;
-    this.taken();
+  /** Passes waiting and later payloads to a subscriber of the {@link facade}. */
+  passTo(subscriber: Subscriber<unknown>): TeardownLogic {
+    this.markTaken();
+    return this.ownReceiving.passTo(subscriber);
   }
 
   /** The last reader has left before the end. */
@@ -534,11 +461,39 @@ export class StreamCore extends LiveStream implements Deadlined, Abortable, Unsu
     if (this.local) this.cancel();
   }
 
-  // Called by the user
+  /** A reader has come, or this side sends, so the stream is in use. */
+  markTaken(): void {
+    if (this.isTaken) return;
+    this.#facts |= TAKEN;
+    this.connection.dispatched(Number(this.id));
+  }
 
-  /** Resets the stream with CANCEL, because this side wants nothing more of it. Consumers see `error`, by default the cause's error. */
-  cancel(reason = 'unsubscribed', error?: StreamError): void {
-    this.reset('user', ResetCode.CANCEL, reason, error === undefined ? undefined : { error });
+  /** A handler of a remote stream has started. The stream keeps its place until the handler has settled, whatever the remote does. */
+  handlerStarted(): void {
+    if (this.local) return;
+    if (!this.isClosed) this.#facts |= RUNNING;
+    this.connection.dispatched(Number(this.id));
+  }
+
+  /** The handler has settled. */
+  handlerSettled(): void {
+    if ((this.#facts & RUNNING) === 0) return;
+    this.#facts &= ~RUNNING;
+    this.#checkPlace();
+    if (this.isClosed) this.#releaseBytes();
+  }
+
+  // Its end
+
+  /** The error that ended the stream; `null` while it is live, or if it ended without one. */
+  get failure(): unknown {
+    return (this.#failure ??= this.cause === null ? null : causeError(this.cause, this.id, this.unsent));
+  }
+
+  /** Resets the stream if it takes longer than `timeoutMs`. 0 and `Infinity` mean no limit. */
+  limit(timeoutMs: number): void {
+    if (this.cause !== null) return;
+    this.#deadline = this.owner.deadlines.add(this, timeoutMs);
   }
 
   expire(timeoutMs: number): void {
@@ -546,72 +501,200 @@ export class StreamCore extends LiveStream implements Deadlined, Abortable, Unsu
     this.reset('library', ResetCode.DEADLINE_EXCEEDED, `not done within ${timeoutMs} ms`, { error });
   }
 
-  #deliver(payload: unknown): void {
-    if (this.end !== null) return;
-    if (this.#inbox === null && this.reader !== null) this.reader.next(payload);
-    else this.inbox.next(payload);
+  /** Cancels the stream when `signal` aborts. */
+  cancelWith(signal: AbortSignal): void {
+    if (signal.aborted) this.aborted(signal.reason);
+    if (this.cause !== null) return;
+    this.#signal = signal;
+    this.owner.signals.add(signal, this);
   }
 
-  #deliverEnd(end: End): void {
-    if (this.#inbox !== null) this.#inbox.finish(end);
-    else if (this.reader !== null) deliverEnd(this.reader, end);
+  aborted(reason: unknown): void {
+    this.cancel('aborted', new CancelledError('aborted', { streamId: this.id, cause: reason }));
   }
 
-  #firstFrame(headers: Readonly<Metadata> | null): void {
-    this.replyHeaders = headers === null ? NO_HEADERS : Object.freeze(headers);
-    const { incomingHeaders } = this.host.hooks;
-    for (const { hook } of incomingHeaders.entries) hook(this.replyHeaders, this.facade);
-    this.extras?.headersArrived(this.replyHeaders);
+  /** Resets the stream with CANCEL, because this side wants nothing more of it. Consumers see `error`, by default the cause's error. */
+  cancel(reason = 'unsubscribed', error?: StreamError): void {
+    this.reset('user', ResetCode.CANCEL, reason, error === undefined ? NO_EXTRAS : { error });
   }
+
+  /** Ends the stream with a reset of this side; does nothing on a closed stream. The remote hears it if it knows the stream. */
+  reset(by: 'user' | 'library', code: ResetCode | null, reason: string, extras: ResetExtras = NO_EXTRAS): void {
+    if (this.isClosed) return;
+    const { payload = null, encodedPayload = null, error } = extras;
+    const cause: CloseCause = { how: 'reset', by, code, reason, payload };
+    const { carrier, unsent } = this;
+    if (carrier === null) {
+      this.fail(cause, error);
+      return;
+    }
+    if (by === 'library' && !this.local && code !== null && !WELL_MEANT.has(code)) this.owner.refused(code, reason);
+    this.#facts |= RESETTING;
+    this.advance('sendReset');
+    this.#leave();
+    // The reset may leave at once and make room. Senders that wait for room must see the cause first.
+    const tasks = takeTasks(this);
+    // If an open is dropped that never left, the remote does not know the stream.
+    if (unsent && overtakes(code)) {
+      carrier.outbound.remove(this);
+      this.sending = null;
+    } else carrier.reset(this, code, reason, payload, encodedPayload);
+    this.release(cause, error, tasks);
+  }
+
+  /** Whether a reset of this side is unwritten. */
+  get isResetting(): boolean {
+    return (this.#facts & RESETTING) !== 0;
+  }
+
+  /** The reset of this side was written, or never will be. */
+  resetWritten(): void {
+    if ((this.#facts & RESETTING) === 0) return;
+    this.#facts &= ~RESETTING;
+    this.#checkPlace();
+  }
+
+  /** Resets the stream because the remote broke a rule on it. */
+  resetForViolation(code: ResetCode, reason: string): void {
+    const { flood } = this.connection;
+    this.exceed({ code, reason });
+    flood.countProvokedReset(code);
+  }
+
+  /** The owner refuses a stream that the remote has opened. */
+  refuse(reason: string): void {
+    const { connection } = this;
+    this.reset('library', ResetCode.REFUSED, reason);
+    // An error of the owner ends only the stream. A flood must end the connection, so catch its fault here.
+    try {
+      connection.flood.countJunk(`an open of stream ${this.id}: ${reason}`);
+    } catch (fault) {
+      connection.fail(fault);
+    }
+  }
+
+  #resetByRemote({ code, reason, payload }: FrameOf<'reset'>): void {
+    const { flood, outbound } = this.connection;
+    if ((this.#facts & RUNNING) !== 0) flood.countEarlyReset();
+    outbound.remove(this);
+    this.sending?.drop();
+    this.advance('recvReset');
+    this.#leave();
+    this.release({ how: 'reset', by: 'remote', code, reason: reason ?? '', payload: payload === ABSENT ? null : payload });
+  }
+
+  /** The code of a user has thrown. The error ends only this stream. */
+  #broken(error: unknown): void {
+    log('error', `stream ${this.id}: internal error`, error);
+    this.reset('library', ResetCode.INTERNAL_ERROR, 'internal error');
+  }
+
+  /** Ends a stream that no socket has accepted. */
+  fail(cause: CloseCause, error?: unknown): void {
+    if (this.isClosed) return;
+    this.advance('close');
+    this.place?.remove(this);
+    this.place = null;
+    const tasks = takeTasks(this);
+    this.sending = null;
+    this.#gone(cause, error);
+    runAll(tasks);
+  }
+
+  /** The socket takes no more frames. An unsent stream waits for the next socket, if one will come. Any other stream ends. */
+  lose(cause: CloseCause): void {
+    if (this.isClosed) return;
+    this.connection.outbound.remove(this);
+    if (this.unsent && this.#waitsAgain()) return;
+    const tasks = takeTasks(this);
+    this.sending = null;
+    this.advance('close');
+    this.#leave();
+    this.release(cause);
+    runAll(tasks);
+  }
+
+  /** Whether an unsent stream may wait for another socket. */
+  protected get isMovable(): boolean {
+    return this.owner.expectsSocket;
+  }
+
+  /** Takes the stream from its socket, with its frames and tasks. Returns `false` if no other socket will come. */
+  #waitsAgain(): boolean {
+    const { connection, owner, sending } = this;
+    try {
+      if (!this.isMovable) return false;
+      connection.forget(this);
+      this.#row = sending?.isEnding === true ? TABLE.queuedSealed : TABLE.queued;
+      this.carrier = null;
+      owner.requeue(this);
+    } catch (error) {
+      log('error', `stream ${this.id}: internal error`, error);
+      this.carrier = connection;
+      return false;
+    }
+    // The next socket counts it again.
+    owner.tally.opened--;
+    connection.released(this);
+    this.id = null;
+    return true;
+  }
+
+  /** Takes the stream out of its connection, before its user sees the end. */
+  #leave(): void {
+    this.receiving?.unblock();
+    this.#checkPlace();
+    this.connection.forget(this);
+  }
+
+  /** Passes its end to the user of a closed stream, and releases the rest. Then runs `tasks`, and what waits for the end of the stream. */
+  release(cause: CloseCause = this.receiving?.overrun ?? ENDED, error?: unknown, tasks: readonly (() => void)[] = []): void {
+    this.owner.tally.ended(cause);
+    this.#gone(cause, error);
+    this.#releaseBytes();
+    runAll(tasks);
+    this.connection.released(this);
+  }
+
+  #gone(cause: CloseCause, error: unknown): void {
+    this.cause = cause;
+    this.#failure = error;
+    if (this.#deadline !== null) this.owner.deadlines.cancel(this.#deadline);
+    if (this.#signal !== null) this.owner.signals.remove(this.#signal, this);
+    if ((this.#facts & COMPLETED_BY_REMOTE) === 0) this.#deliverEnd();
+    this.extras?.gone(cause);
+  }
+
+  /** The stream has ended. Releases its bytes, unless a handler still runs. */
+  #releaseBytes(): void {
+    if ((this.#facts & RUNNING) !== 0) return;
+    this.receiving?.release();
+    if (this.#attachedBytes > 0) this.connection.budget.detach(this.#attachedBytes);
+    this.#attachedBytes = 0;
+  }
+
+  #checkPlace(): void {
+    if ((this.#facts & (HAS_PLACE | RUNNING | RESETTING)) !== HAS_PLACE || !this.isClosed) return;
+    this.#facts &= ~HAS_PLACE;
+    this.connection.releasePlace();
+  }
+
+  /** The connection of a stream that a socket has accepted. */
+  get connection(): Carrier {
+    if (this.carrier === null) throw new TypeError('expected a stream that a socket has accepted, got one that waits');
+    return this.carrier;
+  }
+}
+
+/** Removes and returns the observers of a Subject. */
+function takeObservers({ observers }: { readonly observers: Reader[] }): Reader[] {
+  return observers.splice(0);
 }
 
 /** Returns the error of a call that missed its deadline. For an unsent call the error names the cause, and a retry is safe. */
-function deadlineError(timeoutMs: number, { id, unsent, host }: StreamCore): DeadlineExceededError {
+function deadlineError(timeoutMs: number, { id, unsent, owner }: StreamCore): DeadlineExceededError {
   if (!unsent) return new DeadlineExceededError(timeoutMs, { streamId: id });
   if (id !== null) return new DeadlineExceededError(timeoutMs, { streamId: id, unsent: 'the connection took nothing more' });
-  const { reason, error } = host.source.absence;
+  const { reason, error } = owner.absence;
   return new DeadlineExceededError(timeoutMs, { unsent: reason, ...(error === null ? {} : { cause: error }) });
-}
-
-/** Why a peer has no open socket. An unsent call that ends reports it. */
-export interface Absence {
-  readonly reason: string;
-  /** The error of the last dial, if it failed. */
-  readonly error: AnyMuxError | null;
-}
-
-/** Whether a stream without a socket may wait for one. */
-export interface SocketOutlook {
-  readonly expectsSocket: boolean;
-  readonly absence: Absence;
-}
-
-/** The parts of a peer that a stream uses. */
-export interface StreamHost {
-  /** The user's peer. */
-  readonly peer: Peer;
-  /** Names the peer in the log. */
-  readonly label: string;
-  readonly codec: Codec;
-  readonly options: Pick<ResolvedOptions, 'errorSerializer' | 'label' | 'maxFrameBytes'>;
-  readonly hooks: HooksToRun;
-  readonly status: { readonly now: PeerStatus };
-  readonly source: SocketOutlook;
-  readonly openQueue: Pick<OpenQueue, 'requeue'>;
-  readonly deadlines: Deadlines;
-  readonly signals: AbortSignals;
-  /** A stream of the remote has arrived whole. */
-  accept(stream: StreamCore): void;
-  /** The id of this side's next stream; `null` without a socket. */
-  readonly nextStreamId: number | null;
-}
-
-/** Follows the streams of a peer. `rxmux/otel` implements it. */
-export interface Tracer {
-  /** Called with the headers of a call, after the interceptors. It may change them in place. */
-  calling(headers: Metadata, payload: unknown): void;
-  /** Called with the stream of that call, before its open is sent. A call that fails in between has none. */
-  called(stream: StreamCore): void;
-  /** Called with a stream of the remote. It calls `answer`, which runs the handlers. */
-  answering(stream: StreamCore, answer: () => void): void;
 }

@@ -15,7 +15,7 @@ import { StreamIterator } from './iterator.js';
 import { labelled } from './label.js';
 import { checkValue } from './payload.js';
 import { asyncDispose } from './promises.js';
-import { END_NAMES, REPLY_NAMES, SEND_NAMES, outboxOf, resetPayload } from './sending.js';
+import { END_NAMES, REPLY_NAMES, SEND_NAMES, resetPayload, send, sendHeaders, sendLast, setTrailers } from './sending.js';
 import type { EndOptions, ReplyOptions, SendOptions } from './sending.js';
 import type { StreamPhase } from './state.js';
 import type { StreamCore } from './stream-core.js';
@@ -103,7 +103,7 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
    * ```
    */
   get label(): string {
-    return labelled(this.#streamCore.host.options.label, this.payload);
+    return labelled(this.#streamCore.owner.options.label, this.payload);
   }
 
   /** Headers of the remote's first frame on a stream that this side opened. `null` until that frame has come; empty if it had none. */
@@ -163,13 +163,13 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
   reset(code: ResetCode = ResetCode.CANCEL, reason = '', payload?: unknown): void {
     checkReset('reset', code, reason);
     const stream = this.#streamCore;
-    if (stream.closed) return;
+    if (stream.isClosed) return;
     if (code === ResetCode.REFUSED && stream.begun)
       throw new TypeError('reset: expected another code than REFUSED, which vouches that nothing was done, on a stream that has begun');
     // For CANCEL the cause alone yields the right error.
     const error = code === ResetCode.CANCEL ? undefined : new ResetError(code, reason, payload ?? null, { streamId: stream.id });
     stream.markTaken();
-    stream.reset('user', code, reason, { payload, encodedPayload: resetPayload(stream.host, payload, stream.id), error });
+    stream.reset('user', code, reason, { payload, encodedPayload: resetPayload(stream.owner, payload, stream.id), error });
   }
 
   /**
@@ -212,7 +212,7 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
 
   /** The peer of the stream. */
   get peer(): Peer {
-    return this.#streamCore.host.peer;
+    return this.#streamCore.owner.peer;
   }
 
   /** Aborts when the stream ends, however it ends. Its reason is the error that ended the stream, if any. */
@@ -244,7 +244,7 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
    * ```
    */
   sendHeaders(headers?: MetadataInput): void {
-    outboxOf(this.#streamCore).sendHeaders(headers);
+    sendHeaders(this.#streamCore, headers);
   }
 
   /**
@@ -271,7 +271,7 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
   send(value: Out, options: SendOptions = {}): Promise<void> {
     checkValue(value);
     checkOptions(options, SEND_NAMES);
-    return outboxOf(this.#streamCore).send(value, options.headers);
+    return send(this.#streamCore, value, options.headers);
   }
 
   /**
@@ -321,7 +321,7 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
    * ```
    */
   setTrailers(trailers: MetadataInput | (() => MetadataInput | null)): void {
-    outboxOf(this.#streamCore).setTrailers(trailers);
+    setTrailers(this.#streamCore, trailers);
   }
 
   /**
@@ -339,7 +339,7 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
    */
   reply(value?: Out, options: ReplyOptions = {}): Promise<void> {
     checkOptions(options, REPLY_NAMES);
-    return outboxOf(this.#streamCore).sendLast(value, options.headers, options.trailers);
+    return sendLast(this.#streamCore, value, options.headers, options.trailers);
   }
 
   /**
@@ -356,7 +356,7 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
    */
   end(options: EndOptions = {}): Promise<void> {
     checkOptions(options, END_NAMES);
-    return outboxOf(this.#streamCore).sendLast(undefined, undefined, options.trailers);
+    return sendLast(this.#streamCore, undefined, undefined, options.trailers);
   }
 
   /** Reads one payload at a time. A `break` leaves the stream, like the last unsubscribe. */
@@ -367,5 +367,5 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
 
 // One function for all streams, because a closure for each would make up a good part of an idle stream's memory.
 function read(this: Observable<unknown>, subscriber: Subscriber<unknown>): TeardownLogic {
-  return this instanceof Stream ? Stream.streamCore(this).inbox.subscribe(subscriber) : undefined;
+  return this instanceof Stream ? Stream.streamCore(this).passTo(subscriber) : undefined;
 }

@@ -2,7 +2,7 @@ import { runInNewContext } from 'node:vm';
 import { describe, expect, it, jest } from '@jest/globals';
 import { defaultErrorSerializer, RefusedError, RemoteError, ResetError } from '../../../src/index.js';
 import { logger } from '../../../src/logger.js';
-import type { ErrorSerializer } from '../../../src/peer/hooks.js';
+import type { ErrorSerializer } from '../../../src/stream/end.js';
 import type { Stream } from '../../../src/stream/stream.js';
 import { createPair } from '../../../src/testing.js';
 import { untouchable } from '../../support/hostile/values.js';

@@ -342,7 +342,7 @@ describe('A dial with a slow handshake', () => {
   }
 
   it('A dial makes its session while the handshake is under way', async () => {
-    const made = jest.spyOn(PeerCore.prototype, 'sessionOver');
+    const made = jest.spyOn(PeerCore.prototype, 'connectionOver');
     const { peer, opened$ } = slow();
     await time.advance();
     expect([made.mock.calls.length, peer.status.state]).toEqual([1, 'connecting']);

@@ -77,11 +77,11 @@ describe('remotes that do not read', () => {
       live.reset('user', code, reason);
       live.handlerSettled();
     }
-    expect([rig.session.streams.size, rig.session.streams.occupied]).toEqual([0, 2]);
+    expect([rig.connection.streams.size, rig.connection.places]).toEqual([0, 2]);
     rig.receive(open(5));
     rig.transport.drainTo(0);
     expect(rig.news).toContainEqual(expect.objectContaining({ stream: 5, code: REFUSED }));
-    expect(rig.session.streams.occupied).toBe(0);
+    expect(rig.connection.places).toBe(0);
     expect(rig.remote(7).ends).toEqual([]);
   });
 });

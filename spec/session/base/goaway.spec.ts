@@ -9,7 +9,7 @@ const refused = (reason = 'the remote is going away') => ({ how: 'reset', by: 'l
 
 describe('sent goaways', () => {
   const drain = (rig: Rig) => {
-    rig.session.drain(1_000, NO_ERROR, 'restart');
+    rig.connection.drain(1_000, NO_ERROR, 'restart');
   };
 
   it('A sent goaway names the highest remote stream whose handler was invoked', () => {
@@ -30,7 +30,7 @@ describe('sent goaways', () => {
   it('A sent goaway keeps an open below its cut that is still being reassembled', () => {
     const rig = new Rig();
     rig.receive({ type: 'open', stream: 1, fragment: '"a', more: true });
-    rig.remote(3).live.taken();
+    rig.remote(3).live.markTaken();
     drain(rig);
     rig.receive({ type: 'open', stream: 1, fragment: 'b"' });
     expect(rig.held(1).open).toMatchObject({ payload: 'ab' });
@@ -69,9 +69,9 @@ describe('sent goaways', () => {
   it('Session accepts no new streams of this side after a sent goaway', () => {
     const rig = new Rig();
     rig.remote(1).live.handlerStarted();
-    expect(rig.session.acceptsStreams).toBe(true);
+    expect(rig.connection.acceptsStreams).toBe(true);
     drain(rig);
-    expect(rig.session.acceptsStreams).toBe(false);
+    expect(rig.connection.acceptsStreams).toBe(false);
   });
 });
 
@@ -83,7 +83,7 @@ describe('received goaways', () => {
     rig.receive({ type: 'goaway', code: NO_ERROR, last_stream: 4, reason: 'restart' });
     expect(streams.map(({ ends }) => ends)).toEqual([[], [], [refused('restart')]]);
     expect(theirs.ends).toEqual([]);
-    expect(rig.session.acceptsStreams).toBe(false);
+    expect(rig.connection.acceptsStreams).toBe(false);
     expect(rig.goaways).toEqual([NO_ERROR]);
     rig.receive({ type: 'data', stream: 2, payload: 'still', end: true });
     expect(streams[0]?.payloads).toEqual(['still']);
@@ -94,7 +94,7 @@ describe('received goaways', () => {
     const stream = rig.open();
     rig.receive({ type: 'goaway' });
     expect(stream.ends).toEqual([]);
-    expect(rig.session.acceptsStreams).toBe(false);
+    expect(rig.connection.acceptsStreams).toBe(false);
   });
 
   it('A second received goaway lowers the cut and never raises it', () => {
@@ -158,7 +158,7 @@ describe('received goaways', () => {
     inTime<[string, number, number]>((time, _what, drainMs, closesAt) => {
       const rig = new Rig();
       rig.open();
-      rig.session.drain(drainMs, NO_ERROR, '');
+      rig.connection.drain(drainMs, NO_ERROR, '');
       rig.receive({ type: 'goaway', code: INTERNAL_ERROR, last_stream: 2 });
       time.advance(closesAt - 1);
       expect(rig.transport.closes).toEqual([]);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { Tally } from '../../../src/connection/connection.js';
+import { Tally } from '../../../src/stream/end.js';
 import { ENDED } from '../../../src/stream/end.js';
 import { ResetCode } from '../../../src/wire/codes.js';
 import { typesOf, Rig } from '../../support/session/rig.js';
@@ -48,19 +48,18 @@ describe('the tally', () => {
     const rig = new Rig();
     rig.receive({ type: 'ping', nonce: 'n' });
     const { sentBytes } = rig.transport;
-    expect(rig.session.sentBytes).toBe(sentBytes);
+    expect(rig.connection.sentBytes).toBe(sentBytes);
     Object.assign(rig.transport, { framingBytes: 6 });
-    expect(rig.session.sentBytes).toBe(sentBytes - 6);
+    expect(rig.connection.sentBytes).toBe(sentBytes - 6);
   });
 
-  it('A scheduler counts the frames that wait, control frames included', () => {
+  it('A connection counts the frames that wait, control frames included', () => {
     const rig = new Rig();
-    expect(rig.session.scheduler.backlog.frames).toBe(0);
-    rig.session.scheduler.batch(() => {
-      rig.session.control.probe();
-      for (const payload of ['one', 'two']) void rig.open({ payload });
-      expect(rig.session.scheduler.backlog.frames).toBe(3);
-    });
-    expect(rig.session.scheduler.backlog.frames).toBe(0);
+    rig.transport.bufferedAmount = 1024 * 1024;
+    rig.connection.control.probe();
+    for (const payload of ['one', 'two']) void rig.open({ payload });
+    expect(rig.connection.outbound.frames).toBe(3);
+    rig.transport.drainTo(0);
+    expect(rig.connection.outbound.frames).toBe(0);
   });
 });

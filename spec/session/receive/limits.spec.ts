@@ -148,7 +148,7 @@ describe('limits', () => {
     expect(rig.news).toEqual([{ type: 'reset', stream: 3, code: ENHANCE_YOUR_CALM, reason }]);
     one.live.read(60);
     two.live.read(40);
-    expect(rig.session.receiveBudget.held.used).toBe(0);
+    expect(rig.connection.budget.held.used).toBe(0);
   });
 
   it.each<[string, (rig: Rig) => void]>([
@@ -168,9 +168,9 @@ describe('limits', () => {
         stream.live.handlerStarted();
         stream.live.keep(100);
         rig.receive({ type: 'reset', stream: 1, code: CANCEL });
-        expect(rig.session.receiveBudget.held.used).toBe(100);
+        expect(rig.connection.budget.held.used).toBe(100);
         stream.live.handlerSettled();
-        expect(rig.session.receiveBudget.held.used).toBe(0);
+        expect(rig.connection.budget.held.used).toBe(0);
         stream.live.read(100);
       },
     ],
@@ -181,7 +181,7 @@ describe('limits', () => {
         stream.live.handlerStarted();
         stream.live.keep(100);
         stream.live.handlerSettled();
-        expect(rig.session.receiveBudget.held.used).toBe(100);
+        expect(rig.connection.budget.held.used).toBe(100);
         rig.send(stream, { end: true });
         rig.receive({ type: 'data', stream: 1, end: true });
       },
@@ -189,7 +189,7 @@ describe('limits', () => {
   ])('Session releases the held bytes of payloads that no reader is left for: %s', (_what, act) => {
     const rig = new Rig({ limits: { maxHeldBytes: 100 } });
     act(rig);
-    expect(rig.session.receiveBudget.held.used).toBe(0);
+    expect(rig.connection.budget.held.used).toBe(0);
     expect(rig.remote(3).live.keep(100)).toBe(true);
   });
 
@@ -208,7 +208,7 @@ describe('limits', () => {
     'Held bytes include the %s of an open, %i bytes in memory, until its stream is closed and its handler has settled',
     (_what, weight, opening) => {
       const rig = new Rig({ limits: { maxHeldBytes: weight } });
-      const { attached } = rig.session.receiveBudget;
+      const { attached } = rig.connection.budget;
       rig.receive(opening(1_000));
       const [stream] = rig.remotes;
       stream?.live.handlerStarted();
@@ -227,7 +227,7 @@ describe('limits', () => {
     const rig = new Rig({ codec: new AsciiJsonCodec() });
     const frame = { ...open(5), payload: 'x'.repeat(1_000) };
     rig.receive(frame);
-    expect(rig.session.receiveBudget.attached.used).toBe(encodedLength(new AsciiJsonCodec().encode(frame)));
+    expect(rig.connection.budget.attached.used).toBe(encodedLength(new AsciiJsonCodec().encode(frame)));
   });
 
   it('Held bytes include the headers of a fragmented open even after its last fragment', () => {
@@ -235,7 +235,7 @@ describe('limits', () => {
     rig.receive({ ...open(1), headers: { h: 'x'.repeat(500) }, fragment: '"', more: true });
     rig.receive({ ...open(1), fragment: '"' });
     expect(rig.remotes).toHaveLength(1);
-    expect(rig.session.receiveBudget.attached.used).toBeGreaterThan(500);
+    expect(rig.connection.budget.attached.used).toBeGreaterThan(500);
   });
 
   it.each<[string, Frame]>([
@@ -247,7 +247,7 @@ describe('limits', () => {
     for (const { live } of streams) rig.receive({ ...answer, stream: live.id });
     expect(streams.map(({ cause }) => cause)).toMatchObject([null, { how: 'reset', by: 'library', code: ENHANCE_YOUR_CALM }]);
     rig.receive({ type: 'reset', stream: 2, code: CANCEL });
-    expect(rig.session.receiveBudget.attached.used).toBe(0);
+    expect(rig.connection.budget.attached.used).toBe(0);
   });
 
   it.each<[string, Frame]>([
@@ -278,7 +278,7 @@ describe('limits', () => {
 
   it('Held bytes exclude the payloads after an open, later headers, and the frame that ends the stream', () => {
     const rig = new Rig({ limits: { maxHeldBytes: 300 } });
-    const { attached } = rig.session.receiveBudget;
+    const { attached } = rig.connection.budget;
     const stream = rig.open({ end: true });
     rig.receive({ type: 'data', stream: 2, payload: 'x'.repeat(300) }, { type: 'data', stream: 2, headers: { h: 'x'.repeat(300) } });
     expect([attached.used, stream.cause]).toEqual([0, null]);

@@ -2,14 +2,14 @@ import { describe, expect, it, jest } from '@jest/globals';
 import { logger } from '../../../src/logger.js';
 import type { Frame } from '../../../src/wire/frame.js';
 import { ResetCode } from '../../../src/wire/codes.js';
-import type { SessionLimits } from '../../../src/connection/connection.js';
+import type { ConnectionLimits } from '../../../src/connection/connection.js';
 import { Rig } from '../../support/session/rig.js';
 
 const note = ', on Mondays';
 const fragment = (text: string): Frame => ({ type: 'open', stream: 3, fragment: text, more: true });
 
 describe('limits that end each reason with a note', () => {
-  it.each<[string, Partial<SessionLimits>, Frame, string]>([
+  it.each<[string, Partial<ConnectionLimits>, Frame, string]>([
     [
       'a payload in fragments',
       { maxPayloadBytes: 10 },
@@ -60,7 +60,7 @@ describe('limits that end each reason with a note', () => {
 
   it('Session reads each limit at its use, so that they may widen', () => {
     const rig = new Rig({ limits: { maxPayloadBytes: 20, maxHeldBytes: 100, maxPayloadItems: 10, note } });
-    Object.assign(rig.session.limits, { maxPayloadBytes: 1_000, maxHeldBytes: 5_000, maxPayloadItems: 200, note: undefined });
+    Object.assign(rig.connection.limits, { maxPayloadBytes: 1_000, maxHeldBytes: 5_000, maxPayloadItems: 200, note: undefined });
     rig.receive(
       { type: 'open', stream: 1, payload: 'x'.repeat(900) },
       { type: 'open', stream: 3, payload: Array.from({ length: 100 }, () => 0) },

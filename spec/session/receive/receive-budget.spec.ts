@@ -1,17 +1,18 @@
 import { describe, expect, it } from '@jest/globals';
 import { AnswerHold, MEASURED_BYTES } from '../../../src/connection/budget.js';
-import { ReceiveBudget } from '../../../src/connection/budget.js';
+import { Budget } from '../../../src/connection/budget.js';
 import { ReadBackpressure } from '../../../src/connection/budget.js';
 import { resolveLimits } from '../../../src/wire/limits.js';
 import type { Limits } from '../../../src/wire/limits.js';
 import { ResetCode } from '../../../src/wire/codes.js';
 import { ScriptedTransport } from '../../support/socket/scripted-transport.js';
-import { Rig } from '../../support/session/rig.js';
+import { Holder, Rig, scriptedOwner } from '../../support/session/rig.js';
 import { inTime } from '../../support/session/time.js';
 
 const MIB = 1024 * 1024;
-const OPEN = { closed: false } as const;
-const OTHER = { closed: false } as const;
+const OWNER = scriptedOwner();
+const OPEN = new Holder(OWNER, true);
+const OTHER = new Holder(OWNER, true);
 
 const rig = (limits: Partial<Limits> = {}) => {
   const resolved = resolveLimits(limits);
@@ -26,12 +27,12 @@ const rig = (limits: Partial<Limits> = {}) => {
     hold.pinged('nonce', (received += MEASURED_BYTES));
     return pongs.length === before;
   };
-  return { transport, reading, holdsPings, budget: new ReceiveBudget(resolved, reading, hold) };
+  return { transport, reading, holdsPings, budget: new Budget(resolved, reading, hold) };
 };
 
 describe('unread payloads', () => {
   it(
-    'ReceiveBudget keeps 4 MiB for one stream and refuses one byte more with FLOW_CONTROL',
+    'Budget keeps 4 MiB for one stream and refuses one byte more with FLOW_CONTROL',
     inTime(() => {
       const { budget } = rig();
       expect(budget.keep(OPEN, 4 * MIB, 4 * MIB, 4 * MIB)).toBeNull();
@@ -44,7 +45,7 @@ describe('unread payloads', () => {
   );
 
   it(
-    'ReceiveBudget keeps twice as much for a stream of a remote whose pings wait, and refuses one byte more',
+    'Budget keeps twice as much for a stream of a remote whose pings wait, and refuses one byte more',
     inTime(() => {
       const { budget, holdsPings } = rig();
       expect(budget.keep(OPEN, MIB, MIB, MIB)).toBeNull();
@@ -58,7 +59,7 @@ describe('unread payloads', () => {
   );
 
   it(
-    'ReceiveBudget keeps twice as much for a stream that lags, also when the reads of another stream have answered every ping',
+    'Budget keeps twice as much for a stream that lags, also when the reads of another stream have answered every ping',
     inTime(() => {
       const { budget, holdsPings } = rig();
       for (const stream of [OPEN, OTHER]) budget.keep(stream, 2 * MIB, 2 * MIB, 2 * MIB);
@@ -69,7 +70,7 @@ describe('unread payloads', () => {
   );
 
   it(
-    'ReceiveBudget keeps 4 MiB for a stream whose consumer has read nothing for so long that the pings are answered',
+    'Budget keeps 4 MiB for a stream whose consumer has read nothing for so long that the pings are answered',
     inTime((time) => {
       const { budget, holdsPings } = rig();
       budget.keep(OPEN, MIB, MIB, MIB);
@@ -80,10 +81,10 @@ describe('unread payloads', () => {
   );
 
   it(
-    'ReceiveBudget keeps 64 MiB for one connection and refuses one byte more with ENHANCE_YOUR_CALM',
+    'Budget keeps 64 MiB for one connection and refuses one byte more with ENHANCE_YOUR_CALM',
     inTime(() => {
       const { budget } = rig();
-      for (let n = 0; n < 64; n++) expect(budget.keep({ ...OPEN }, MIB, MIB, MIB)).toBeNull();
+      for (let n = 0; n < 64; n++) expect(budget.keep(new Holder(OWNER, true), MIB, MIB, MIB)).toBeNull();
       expect(budget.keep(OPEN, 1, 1, 1)).toEqual({
         code: ResetCode.ENHANCE_YOUR_CALM,
         reason: '67108865 bytes held by this connection are over the limit of 67108864 (maxHeldBytes)',
@@ -92,12 +93,12 @@ describe('unread payloads', () => {
     }),
   );
 
-  it('ReceiveBudget reports FLOW_CONTROL when a payload exceeds both limits', () => {
+  it('Budget reports FLOW_CONTROL when a payload exceeds both limits', () => {
     const { budget } = rig({ maxUnreadBytes: 10, maxHeldBytes: 10 });
     expect(budget.keep(OPEN, 11, 11, 11)).toMatchObject({ code: ResetCode.FLOW_CONTROL });
   });
 
-  it('ReceiveBudget counts no payload that was read', () => {
+  it('Budget counts no payload that was read', () => {
     const { budget } = rig({ maxHeldBytes: 100 });
     expect(budget.keep(OPEN, 100, 100, 100)).toBeNull();
     budget.read(OPEN, 40, 60, 60);
@@ -112,7 +113,7 @@ describe('lagging consumers', () => {
     [100, true],
     [101, true],
   ])(
-    'ReceiveBudget with %i unread bytes and pauseBytes 100 holds back pongs: %s',
+    'Budget with %i unread bytes and pauseBytes 100 holds back pongs: %s',
     inTime<[number, boolean]>((_time, unread, holds) => {
       const { budget, transport, holdsPings } = rig({ pauseBytes: 100 });
       expect(budget.keep(OPEN, unread, unread, unread)).toBeNull();
@@ -129,7 +130,7 @@ describe('lagging consumers', () => {
     ['pauseBytes near maxUnreadBytes, less one byte', { pauseBytes: 90, maxUnreadBytes: 100 }, 89, 89, false],
     ['pauseBytes near maxUnreadBytes', { pauseBytes: 90, maxUnreadBytes: 100 }, 90, 1, true],
   ])(
-    'ReceiveBudget pauses the socket as the next step: %s',
+    'Budget pauses the socket as the next step: %s',
     inTime<[string, Partial<Limits>, number, number, boolean]>((_time, _what, limits, unread, bytes, pauses) => {
       const { budget, transport } = rig(limits);
       expect(budget.keep(OPEN, unread, bytes, bytes)).toBeNull();
@@ -141,7 +142,7 @@ describe('lagging consumers', () => {
     ['seven eighths of 8 MiB, less one byte', 7 * MIB - 2, false],
     ['seven eighths of 8 MiB', 7 * MIB - 1, true],
   ])(
-    'ReceiveBudget pauses the socket of a remote whose pings wait at %s',
+    'Budget pauses the socket of a remote whose pings wait at %s',
     inTime<[string, number, boolean]>((_time, _what, unread, pauses) => {
       const { budget, transport, holdsPings } = rig();
       budget.keep(OPEN, MIB, MIB, MIB);
@@ -152,7 +153,7 @@ describe('lagging consumers', () => {
   );
 
   it(
-    'ReceiveBudget resumes the socket first, and releases the pongs once less than pauseBytes is unread',
+    'Budget resumes the socket first, and releases the pongs once less than pauseBytes is unread',
     inTime((time) => {
       const { budget, transport, holdsPings } = rig({ pauseBytes: 100, maxUnreadBytes: 200 });
       budget.keep(OPEN, 200, 100, 100);
@@ -166,7 +167,7 @@ describe('lagging consumers', () => {
   );
 
   it(
-    'ReceiveBudget does not pause the socket for a consumer that has read nothing for a whole `pauseMs`',
+    'Budget does not pause the socket for a consumer that has read nothing for a whole `pauseMs`',
     inTime((time) => {
       const { budget, transport } = rig({ pauseBytes: 100, maxUnreadBytes: 200 });
       budget.keep(OPEN, 100, 1, 1);
@@ -180,10 +181,12 @@ describe('lagging consumers', () => {
     ['an open stream slows it', false, true],
     ['a closed stream does not', true, false],
   ])(
-    'ReceiveBudget slows the remote for a lagging consumer only while its stream is open: %s',
+    'Budget slows the remote for a lagging consumer only while its stream is open: %s',
     inTime<[string, boolean, boolean]>((_time, _what, closed, slows) => {
       const { budget, reading, holdsPings } = rig({ pauseBytes: 1, maxUnreadBytes: 1 });
-      expect(budget.keep({ closed }, 1, 1, 1)).toBeNull();
+      const stream = new Holder(OWNER, true);
+      if (closed) stream.advance('close');
+      expect(budget.keep(stream, 1, 1, 1)).toBeNull();
       expect([reading.paused, holdsPings(), budget.held.used]).toEqual([slows, slows, 1]);
     }),
   );
@@ -198,7 +201,7 @@ describe('lagging consumers', () => {
     expect(session.transport.paused).toBe(false);
   });
 
-  it('ReceiveBudget does not pause the socket for a payload that it refuses', () => {
+  it('Budget does not pause the socket for a payload that it refuses', () => {
     const { budget, transport } = rig({ pauseBytes: 1, maxUnreadBytes: 10 });
     expect(budget.keep(OPEN, 11, 11, 11)).not.toBeNull();
     expect([transport.paused, budget.held.used]).toEqual([false, 0]);

@@ -11,7 +11,7 @@ const BULK = 'x'.repeat(MEASURED_BYTES);
 function lagging(rig = new Rig()) {
   const slow = rig.remote(1);
   const other = rig.remote(3);
-  for (const { live } of [slow, other]) live.taken();
+  for (const { live } of [slow, other]) live.markTaken();
   slow.live.keep(MIB);
   /** The remote sends bulk on stream 1, and a ping behind it. */
   const bulk = (nonce: string): void => {
@@ -59,7 +59,7 @@ describe('a session with a slow reader', () => {
     inTime(() => {
       const { rig, bulk } = lagging();
       bulk('bulk');
-      rig.session.drain(1_000, ResetCode.NO_ERROR, '');
+      rig.connection.drain(1_000, ResetCode.NO_ERROR, '');
       expect(typesOf(rig)).toEqual(['pong', 'goaway']);
     }),
   );

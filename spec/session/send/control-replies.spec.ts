@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { noop } from 'rxjs';
-import type { LiveStream } from '../../../src/stream/stream-core.js';
+import type { StreamCore } from '../../../src/stream/stream-core.js';
 import { ResetCode } from '../../../src/wire/codes.js';
 import { Rig } from '../../support/session/rig.js';
 
@@ -58,8 +58,8 @@ describe('ControlReplies', () => {
     expect(rig.transport.closes).toEqual([]);
   });
 
-  it.each<[string, (live: LiveStream, rig: Rig) => void]>([
-    ['pings', (_, rig) => rig.session.control.ping(noop, noop)],
+  it.each<[string, (live: StreamCore, rig: Rig) => void]>([
+    ['pings', (_, rig) => rig.connection.control.ping(noop, noop)],
     ['resets', (live) => live.reset('user', ResetCode.CANCEL, '')],
   ])('Session does not count control frames that this side sends unasked: %s', (_what, send) => {
     const rig = new Rig({ isDialer: true, limits: { maxControlFrames: 2 } });

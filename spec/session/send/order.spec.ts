@@ -93,10 +93,10 @@ describe('streams', () => {
   it('A stream of a notification closes once its open has left', () => {
     const rig = full();
     const stream = rig.open({ payload: 'note', end: true }, true);
-    expect(rig.session.streams.size).toBe(1);
+    expect(rig.connection.streams.size).toBe(1);
     expect(flush(rig)).toEqual(['open 2 note']);
     expect([stream.ends, stream.live.phase]).toEqual([[{ how: 'ended' }], 'closed']);
-    expect(rig.session.streams.size).toBe(0);
+    expect(rig.connection.streams.size).toBe(0);
     rig.receive({ type: 'data', stream: 2, payload: 'unwanted', end: true });
     expect(rig.news).toEqual([]);
   });
@@ -139,7 +139,7 @@ describe('resets', () => {
     const rig = new Rig({ measured: false });
     const stream = rig.remote(1);
     const payload = 'x'.repeat(150_000);
-    stream.live.reset('user', code, 'why', { payload, encodedPayload: rig.session.codec.encodePayload(payload) });
+    stream.live.reset('user', code, 'why', { payload, encodedPayload: rig.connection.codec.encodePayload(payload) });
     expect(rig.transport.sent.every((message) => encodedLength(message) <= 65_536)).toBe(true);
     expect(rig.news).toMatchObject([
       { type: 'reset', code, reason: 'why', more: true },
@@ -154,9 +154,9 @@ describe('resets', () => {
     rig.transport.bufferedAmount = MIB;
     rig.send(stream, { payload: 'x'.repeat(100_000) });
     stream.live.reset('user', APPLICATION_ERROR, '');
-    expect(rig.session.streams.occupied).toBe(1);
+    expect(rig.connection.places).toBe(1);
     rig.receive({ type: 'reset', stream: 1, code: CANCEL });
-    expect([rig.session.streams.occupied, rig.session.scheduler.backlog.bytes]).toEqual([0, 0]);
+    expect([rig.connection.places, rig.connection.outbound.bytes]).toEqual([0, 0]);
     expect(flush(rig)).toEqual([]);
   });
 

@@ -73,7 +73,7 @@ describe('many small values of one source', () => {
         expect(countOf(rig.sent, other)).toBe(sent + 1);
       }
       expect(rig.news.some(({ type }) => type === 'ping')).toBe(true);
-      expect(rig.session.scheduler.bulk.holds(other.live.id)).toBe(false);
+      expect(rig.connection.outbound.window?.holds(other)).toBe(false);
     }),
   );
 
@@ -88,7 +88,7 @@ describe('many small values of one source', () => {
       expect(rig.news.at(-1)?.type).toBe('data');
       rig.send(other, { payload: HALF, end });
       expect(rig.news.at(-1)?.type).toBe('ping');
-      expect(rig.session.scheduler.bulk.holds(other.live.id)).toBe(waits);
+      expect(rig.connection.outbound.window?.holds(other)).toBe(waits);
     })();
   });
 });

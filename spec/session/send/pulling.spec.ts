@@ -173,7 +173,7 @@ describe('pulling streams', () => {
       let times = 0;
       const step = (): void => {
         rig.send(stream, { payload: 'x'.repeat(600) });
-        queuedAtMost = Math.max(queuedAtMost, rig.session.scheduler.backlog.queues.get(stream.live.id ?? 0)?.bytes ?? 0);
+        queuedAtMost = Math.max(queuedAtMost, stream.live.sending?.bytes ?? 0);
         if (++times < 4) stream.live.whenDemand(step);
       };
       stream.live.whenDemand(step);

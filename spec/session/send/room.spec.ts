@@ -26,7 +26,7 @@ describe('frames', () => {
     const stream = rig.open({ payload: 'a' });
     rig.send(stream, { payload: 'b' });
     expect(streamsOf(rig)).toEqual([2, 2]);
-    expect(rig.session.scheduler.backlog.bytes).toBe(0);
+    expect(rig.connection.outbound.bytes).toBe(0);
   });
 
   it('Session cuts and encodes a slice only when its turn comes', () => {
@@ -137,8 +137,8 @@ describe('room', () => {
     const rig = new Rig();
     const stream = rig.remote(1, { end: true });
     rig.send(stream, { end: true });
-    expect([stream.cause, stream.live.keep(1_000), rig.session.receiveBudget.held.used]).toEqual([{ how: 'ended' }, true, 0]);
+    expect([stream.cause, stream.live.keep(1_000), rig.connection.budget.held.used]).toEqual([{ how: 'ended' }, true, 0]);
     stream.live.read(1_000);
-    expect(rig.session.receiveBudget.held.used).toBe(0);
+    expect(rig.connection.budget.held.used).toBe(0);
   });
 });

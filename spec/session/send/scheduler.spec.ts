@@ -1,19 +1,13 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { map, noop } from 'rxjs';
+import { noop } from 'rxjs';
 import { JsonCodec } from '../../../src/codec/json.js';
 import { MsgpackCodec } from '../../../src/codec/msgpack.js';
-import { RestartingPipeline } from '../../../src/rx/pipeline.js';
 import { overtakes } from '../../../src/stream/end.js';
 import { TURN_BYTES } from '../../../src/connection/outbound.js';
-import { pullsOf } from '../../../src/stream/sending.js';
-import { Scheduler } from '../../../src/connection/outbound.js';
-import { MAX_FRAME_BYTES } from '../../../src/wire/fragment.js';
 import type { Frame } from '../../../src/wire/frame.js';
-import { resolveLimits } from '../../../src/wire/limits.js';
 import { OutgoingFrame } from '../../../src/wire/outgoing.js';
 import { ResetCode } from '../../../src/wire/codes.js';
 import { collectLogs } from '../../support/peer/logs.js';
-import { ScriptedTransport } from '../../support/socket/scripted-transport.js';
 import { Rig, typesOf } from '../../support/session/rig.js';
 import type { Envelope, RigOptions } from '../../support/session/rig.js';
 
@@ -33,9 +27,9 @@ describe('order of frames', () => {
   it('Scheduler sends control frames before data, in their own order', () => {
     const rig = fullRig();
     rig.open({ payload: 'data' });
-    rig.session.control.ping(noop, noop);
+    rig.connection.control.ping(noop, noop);
     rig.receive({ type: 'ping', nonce: 'theirs' });
-    rig.session.drain(1000, ResetCode.NO_ERROR, '');
+    rig.connection.drain(1000, ResetCode.NO_ERROR, '');
     rig.transport.drainTo(0);
     expect(typesOf(rig)).toEqual(['ping', 'pong', 'goaway', 'open']);
   });
@@ -99,7 +93,7 @@ describe('order of frames', () => {
     const rig = fullRig({ maxFrameBytes: 256 });
     rig.open({ payload: 'a'.repeat(3000) });
     rig.onObserved = (direction, frame) => {
-      if (direction === 'tx' && frame.type === 'open' && rig.session.streams.nextId < 20) rig.open({ payload: 'b'.repeat(300) });
+      if (direction === 'tx' && frame.type === 'open' && rig.connection.nextId < 20) rig.open({ payload: 'b'.repeat(300) });
     };
     rig.transport.drainTo(ROOM);
     const opened = [...new Set(rig.news.map((slice) => slice['stream']))];
@@ -157,12 +151,12 @@ describe('the pump', () => {
       expect(bytes).toBeLessThan(TURN_BYTES + 64 * KIB + 64);
     }
     expect(turns.reduce((sum, bytes) => sum + bytes)).toBe(payload.length + 2);
-    expect(rig.session.scheduler.backlog.bytes).toBe(0);
+    expect(rig.connection.outbound.bytes).toBe(0);
   });
 
   it('Scheduler counts control frames towards its share of a turn', () => {
     const rig = fullRig();
-    for (let at = 0; at < 10_000; at++) rig.session.control.ping(noop, noop);
+    for (let at = 0; at < 10_000; at++) rig.connection.control.ping(noop, noop);
     rig.transport.drainTo(0);
     expect(rig.transport.sent.length).toBe(TURN_BYTES / 64);
     rig.settle();
@@ -201,13 +195,13 @@ describe('the pump', () => {
 
   it('Scheduler counts the queued bytes back to 0', () => {
     const rig = fullRig({ maxFrameBytes: 300 });
-    const { backlog } = rig.session.scheduler;
+    const { outbound } = rig.connection;
     const holders = [1000, 20, 333].map((length) => rig.open({ payload: 'é'.repeat(length) }));
-    expect(backlog.bytes).toBe(2002 + 64 + 668);
+    expect(outbound.bytes).toBe(2002 + 64 + 668);
     for (const holder of holders) rig.send(holder, { end: true });
-    expect(backlog.bytes).toBe(2002 + 64 + 668 + 3 * 64);
+    expect(outbound.bytes).toBe(2002 + 64 + 668 + 3 * 64);
     rig.transport.drainTo(0);
-    expect([backlog.bytes, backlog.queues.size]).toEqual([0, 0]);
+    expect([outbound.bytes, outbound.frames]).toEqual([0, 0]);
   });
 
   it('A sender has room as soon as its own queue is below 256 KiB', () => {
@@ -215,7 +209,7 @@ describe('the pump', () => {
     const holder = rig.open({ payload: 'x'.repeat(ROOM) });
     let queued = -1;
     expect(holder.live.hasRoom).toBe(false);
-    holder.live.whenRoom(() => (queued = rig.session.scheduler.backlog.bytes));
+    holder.live.whenRoom(() => (queued = rig.connection.outbound.bytes));
     expect(queued).toBe(-1);
     rig.transport.drainTo(0);
     expect(queued).toBeLessThan(ROOM);
@@ -227,7 +221,7 @@ describe('the pump', () => {
     const rig = fullRig({ limits: { sendHighWaterBytes: 100 * KIB } });
     const [, other] = [rig.open({ payload: 'x'.repeat(200 * KIB) }), rig.local()];
     const seen: number[] = [];
-    other.live.whenRoom(() => seen.push(rig.session.scheduler.backlog.bytes));
+    other.live.whenRoom(() => seen.push(rig.connection.outbound.bytes));
     expect(seen).toEqual([]);
     rig.transport.drainTo(0);
     expect(seen).toHaveLength(1);
@@ -253,7 +247,7 @@ describe('re-entrant sends', () => {
     rig.send(holder, { type: 'open', payload: 0 });
     rig.transport.drainTo(0);
     expect(rig.news.map((frame) => frame['payload'])).toEqual([0, 1, 2, 3, 4, 5, 6]);
-    expect(rig.session.scheduler.backlog.bytes).toBe(0);
+    expect(rig.connection.outbound.bytes).toBe(0);
   });
 
   it.each(['observed', 'sent'])('Frames sent while a slice leaves do not split the sliced frame: %s', (when) => {
@@ -278,7 +272,7 @@ describe('re-entrant sends', () => {
     rig.open({ payload: 1 });
     rig.open({ payload: 2 });
     rig.transport.onSend = () => {
-      if (rig.transport.sent.length === 0) rig.session.control.ping(noop, noop);
+      if (rig.transport.sent.length === 0) rig.connection.control.ping(noop, noop);
     };
     rig.transport.drainTo(0);
     expect(typesOf(rig)).toEqual(['open', 'ping', 'open']);
@@ -292,7 +286,7 @@ describe('re-entrant sends', () => {
     };
     rig.send(holder, { type: 'open', payload: 'x'.repeat(400) });
     expect(typesOf(rig)).toEqual(['open', 'reset']);
-    expect(rig.session.scheduler.backlog.bytes).toBe(0);
+    expect(rig.connection.outbound.bytes).toBe(0);
   });
 });
 
@@ -307,7 +301,7 @@ describe('resets', () => {
     rig.transport.drainTo(0);
     const reset = { type: 'reset', stream: 1, ...(code === null ? {} : { code }), reason: 'why' };
     expect(rig.news).toEqual([reset, { type: 'open', stream: 3, payload: 'other' }]);
-    expect(rig.session.scheduler.backlog.bytes).toBe(0);
+    expect(rig.connection.outbound.bytes).toBe(0);
   });
 
   it.each(QUEUED)('A reset with code %p leaves after the queued frames of its stream', (code) => {
@@ -328,7 +322,7 @@ describe('resets', () => {
     const holder = rig.open({ payload: 'never' });
     rig.send(holder, { payload: 'nor this' });
     holder.live.reset('user', code, '');
-    expect(rig.session.scheduler.backlog.bytes).toBe(0);
+    expect(rig.connection.outbound.bytes).toBe(0);
     rig.open({ payload: 'other' });
     rig.transport.drainTo(0);
     expect(rig.news).toEqual([{ type: 'open', stream: 3, payload: 'other' }]);
@@ -393,7 +387,7 @@ describe('sendHighWaterBytes', () => {
     expect(went).toBe(false);
     rig.receive({ type: 'goaway', code: ResetCode.NO_ERROR, last_stream: 0 });
     rig.transport.drainTo(0);
-    expect([rig.session.scheduler.backlog.bytes, went]).toEqual([0, true]);
+    expect([rig.connection.outbound.bytes, went]).toEqual([0, true]);
   });
 
   it('A waiting sender has room again when the queued frame cannot be sliced', () => {
@@ -406,25 +400,11 @@ describe('sendHighWaterBytes', () => {
     let went = false;
     other.live.whenRoom(() => (went = true));
     rig.transport.drainTo(0);
-    expect([rig.session.scheduler.backlog.bytes, went]).toEqual([0, true]);
+    expect([rig.connection.outbound.bytes, went]).toEqual([0, true]);
   });
 });
 
 describe('unsent streams', () => {
-  it('`withdraw` returns all frames of an unsent stream, and none of them leaves', () => {
-    const rig = fullRig();
-    const holder = rig.open({ payload: 1 });
-    rig.send(holder, { payload: 2 });
-    const stays = rig.open({ payload: 'other' });
-    const { frames } = rig.session.scheduler.backlog.takeUnsent(holder.live.id);
-    expect(frames.map(({ type, payload }) => [type, payload])).toEqual([
-      ['open', 1],
-      ['data', 2],
-    ]);
-    rig.transport.drainTo(0);
-    expect(rig.news).toEqual([{ type: 'open', stream: stays.live.id, payload: 'other' }]);
-  });
-
   it('A goaway of the remote refuses unsent streams, and nothing of them leaves', () => {
     const rig = fullRig();
     const holder = rig.open({ payload: 'never' });
@@ -433,149 +413,141 @@ describe('unsent streams', () => {
     rig.receive({ type: 'goaway', code: 0, last_stream: 0 });
     expect(holder.cause).toMatchObject({ how: 'reset', by: 'library', code: ResetCode.REFUSED });
     rig.transport.drainTo(0);
-    expect([rig.news, rig.session.scheduler.backlog.bytes]).toEqual([[], 0]);
+    expect([rig.news, rig.connection.outbound.bytes]).toEqual([[], 0]);
   });
 });
 
-describe('Scheduler', () => {
+describe('`whenFlushed`', () => {
   it('`whenFlushed` runs a task at once when nothing is queued', () => {
-    const { scheduler } = bare();
     let ran = 0;
-    scheduler.whenFlushed(() => ran++);
+    rigOf().connection.outbound.whenFlushed(() => ran++);
     expect(ran).toBe(1);
   });
 
   it('`whenFlushed` runs tasks once, in order, when the last frame has left', () => {
-    const { scheduler, transport, log } = bare();
-    transport.bufferedAmount = FULL;
-    scheduler.add(data(1));
-    scheduler.addAhead(new OutgoingFrame({ type: 'ping', nonce: 'n' }, null));
-    for (const name of ['a', 'b']) scheduler.whenFlushed(() => log.push(name));
+    const rig = fullRig();
+    const log: string[] = [];
+    rig.onObserved = (_direction, { type }) => log.push(type);
+    rig.open({ payload: 1 });
+    rig.connection.control.probe();
+    for (const name of ['a', 'b']) rig.connection.outbound.whenFlushed(() => log.push(name));
     expect(log).toEqual([]);
-    transport.drainTo(0);
-    scheduler.add(data(3));
-    expect(log).toEqual(['ping', 'data 1', 'a', 'b', 'data 3']);
+    rig.transport.drainTo(0);
+    rig.open({ payload: 3 });
+    expect(log).toEqual(['ping', 'open', 'a', 'b', 'open']);
   });
 
   it('`whenFlushed` waits for the frame that is just leaving', () => {
-    const { scheduler, log, onEmit } = bare();
-    onEmit(() => {
-      scheduler.whenFlushed(() => log.push('flushed'));
+    const rig = rigOf();
+    const log: string[] = [];
+    rig.transport.onSend = () => log.push('sent');
+    rig.onObserved = () => {
+      rig.connection.outbound.whenFlushed(() => log.push('flushed'));
       log.push('leaving');
-    });
-    scheduler.add(data(1));
-    expect(log).toEqual(['leaving', 'data 1', 'flushed']);
+    };
+    rig.open();
+    expect(log).toEqual(['leaving', 'sent', 'flushed']);
   });
 
-  it('`whenFlushed` runs tasks when the last queue is dropped and its stream released', () => {
-    const { scheduler, transport, log } = bare();
-    transport.bufferedAmount = FULL;
-    scheduler.add(data(1));
-    scheduler.whenFlushed(() => log.push('flushed'));
-    scheduler.backlog.drop(1);
-    scheduler.release(1);
-    expect(log).toEqual(['flushed']);
+  it('`whenFlushed` runs tasks when the last queue is dropped with its stream', () => {
+    const rig = rigOf();
+    const stream = rig.open();
+    rig.transport.bufferedAmount = FULL;
+    rig.send(stream, { payload: 1 });
+    let ran = 0;
+    rig.connection.outbound.whenFlushed(() => ran++);
+    rig.receive({ type: 'reset', stream: stream.live.id });
+    expect(ran).toBe(1);
+  });
+});
+
+describe('an outbound that stops', () => {
+  it('It sends one last frame ahead of its queues, and nothing after it', () => {
+    const rig = fullRig();
+    const stream = rig.open({ payload: 1 });
+    const { outbound } = rig.connection;
+    outbound.addAhead(new OutgoingFrame({ type: 'ping', nonce: 'n' }, null));
+    const flushed: string[] = [];
+    outbound.whenFlushed(() => flushed.push('flushed'));
+    outbound.stop(new OutgoingFrame({ type: 'goaway', code: 0 }, null));
+    outbound.stop(new OutgoingFrame({ type: 'goaway', code: 1 }, null));
+    outbound.addAhead(new OutgoingFrame({ type: 'pong', nonce: 'n' }, null));
+    rig.send(stream, { payload: 2 });
+    rig.transport.drainTo(0);
+    expect([rig.news, flushed]).toEqual([[{ type: 'goaway', code: 0 }], []]);
+    expect([stream.live.sending?.frames, outbound.frames]).toEqual([2, 4]);
   });
 
-  it('Scheduler emits control frames and data in the order of their calls', () => {
-    const { scheduler, log } = bare();
-    scheduler.add(data(1));
-    scheduler.addAhead(new OutgoingFrame({ type: 'pong' }, null));
-    expect(log).toEqual(['data 1', 'pong']);
+  it('It may stop in the middle of a turn, without a last frame', () => {
+    const rig = fullRig();
+    for (const payload of [1, 2, 3]) rig.open({ payload });
+    rig.onObserved = () => {
+      rig.connection.outbound.stop(null);
+    };
+    rig.transport.drainTo(0);
+    expect(rig.news.map(({ payload }) => payload)).toEqual([1]);
   });
 
-  it('A stopped Scheduler sends one last frame ahead of its queues, and nothing after it', () => {
-    const { scheduler, transport, log } = bare();
-    transport.bufferedAmount = FULL;
-    scheduler.add(data(1));
-    scheduler.addAhead(new OutgoingFrame({ type: 'ping' }, null));
-    scheduler.whenFlushed(() => log.push('flushed'));
-    scheduler.stop(new OutgoingFrame({ type: 'goaway' }, null));
-    scheduler.stop(new OutgoingFrame({ type: 'goaway' }, null));
-    scheduler.addAhead(new OutgoingFrame({ type: 'pong' }, null));
-    scheduler.add(data(3));
-    transport.drainTo(0);
-    expect(log).toEqual(['goaway']);
-    expect([...scheduler.backlog.queues.keys()]).toEqual([1, 3]);
+  it('It drops all queued frames once the socket has ended', () => {
+    const rig = fullRig();
+    rig.open({ payload: 1 });
+    rig.connection.control.probe();
+    rig.transport.end();
+    rig.transport.drainTo(0);
+    expect([rig.news, rig.connection.outbound.bytes, rig.connection.outbound.frames]).toEqual([[], 0, 0]);
   });
+});
 
-  it('Scheduler can be stopped in the middle of a turn, without a last frame', () => {
-    const { scheduler, transport, log, onEmit } = bare();
-    transport.bufferedAmount = FULL;
-    for (const stream of [1, 3, 5]) scheduler.add(data(stream));
-    onEmit(() => {
-      scheduler.stop(null);
-    });
-    transport.drainTo(0);
-    expect(log).toEqual(['data 1']);
-  });
-
-  it('`clear` drops all queued frames', () => {
-    const { scheduler, transport, log } = bare();
-    transport.bufferedAmount = FULL;
-    scheduler.add(data(1));
-    scheduler.addAhead(new OutgoingFrame({ type: 'ping' }, null));
-    scheduler.backlog.clear();
-    transport.drainTo(0);
-    expect([log, scheduler.backlog.bytes, scheduler.backlog.queues.size]).toEqual([[], 0, 0]);
-  });
-
+describe('frames that cannot be cut', () => {
   it.each([
-    ['sliced at once', 0],
-    ['sliced in its turn', FULL],
-  ])('Scheduler drops a frame that cannot be sliced, and the frames queued behind it: %s', (_, bufferedAmount) => {
-    const { scheduler, transport, log, unsendable } = bare((frame) => {
-      if (frame.stream === 3) throw new TypeError('no');
+    ['at once', 0],
+    ['at its turn', FULL],
+  ])('A frame that cannot be cut %s is dropped with the frames behind it, and its stream is reset', (_, bufferedAmount) => {
+    const rig = rigOf();
+    const streams = [1, 2, 3].map(() => rig.open());
+    Object.assign(rig.transport, {
+      cut: ({ payload }: Frame) => {
+        if (payload === 'uncut') throw new TypeError('no');
+        return null;
+      },
     });
-    transport.bufferedAmount = bufferedAmount;
-    for (const stream of bufferedAmount === 0 ? [1, 3, 5] : [1, 3, 3, 5]) scheduler.add(data(stream));
-    transport.drainTo(0);
-    expect(log).toEqual(['data 1', 'data 5']);
-    expect(unsendable).toEqual(['data 3: TypeError: no']);
-    expect(scheduler.backlog.bytes).toBe(0);
+    rig.forget();
+    rig.transport.bufferedAmount = bufferedAmount;
+    const payloads = ['first', 'uncut', 'last'];
+    const uncut = (payload: string) => new OutgoingFrame({ type: 'data', payload }, JSON.stringify(payload), new JsonCodec());
+    for (const [at, payload] of payloads.entries()) streams[at]?.live.send(uncut(payload));
+    if (bufferedAmount > 0) streams[1]?.live.send(uncut('behind'));
+    rig.transport.drainTo(0);
+    const { news } = rig;
+    expect(news.filter(({ type }) => type === 'data').map(({ payload }) => payload)).toEqual(['first', 'last']);
+    expect(news.filter(({ type }) => type === 'reset')).toMatchObject([{ stream: streams[1]?.live.id, code: ResetCode.INTERNAL_ERROR }]);
+    expect(rig.connection.outbound.bytes).toBe(0);
   });
+});
 
-  it('Scheduler emits the next frame to the pipeline that replaces a failed one', () => {
-    const { scheduler, log } = bare(noop, false);
-    let failures = 0;
-    const pipeline = new RestartingPipeline({
-      make: () =>
-        scheduler.slices$.pipe(
-          map((slice) => {
-            if (failures === 0) throw new Error('pipeline');
-            log.push(titleOf(slice));
-          }),
-        ),
-      failed: () => failures++,
-      completed: () => undefined,
-    });
-    pipeline.start();
-    scheduler.add(data(1));
-    scheduler.add(data(3));
-    expect([log, failures]).toEqual([['data 3'], 1]);
-  });
-
-  it('Scheduler queues data without a stream id on stream 0', () => {
-    const { scheduler, transport, log } = bare();
-    transport.bufferedAmount = FULL;
-    scheduler.add(new OutgoingFrame({ type: 'data' }, null));
-    expect([...scheduler.backlog.queues.keys()]).toEqual([0]);
-    transport.drainTo(0);
-    expect(log).toEqual(['data']);
-  });
-
+describe('demand', () => {
   it('A stream has no demand while the socket is full, even before the first frame', () => {
-    const { scheduler, transport } = bare();
-    expect(pullsOf(scheduler).hasDemand(1)).toBe(true);
-    transport.bufferedAmount = FULL;
-    expect(pullsOf(scheduler).hasDemand(1)).toBe(false);
+    const rig = rigOf();
+    const stream = rig.local();
+    expect(stream.live.hasDemand).toBe(true);
+    rig.transport.bufferedAmount = FULL;
+    expect(stream.live.hasDemand).toBe(false);
   });
 
-  it('Scheduler drops frames while no pipeline is subscribed', () => {
-    const { scheduler, log } = bare(noop, false);
-    scheduler.addAhead(new OutgoingFrame({ type: 'ping' }, null));
-    scheduler.add(data(1));
-    expect([log, scheduler.backlog.bytes]).toEqual([[], 0]);
+  it('All tasks of the stream that has waited longest run first', () => {
+    const rig = rigOf();
+    const [one, other] = [rig.open(), rig.open()];
+    rig.transport.bufferedAmount = FULL;
+    const ran: string[] = [];
+    for (const [stream, task] of [
+      [other, 'a'],
+      [one, 'b'],
+      [other, 'c'],
+    ] as const)
+      stream.live.whenDemand(() => ran.push(task));
+    rig.transport.drainTo(0);
+    rig.settle();
+    expect(ran).toEqual(['a', 'c', 'b']);
   });
 });
 
@@ -605,44 +577,4 @@ function withQueue(options: RigOptions = {}) {
 
 function bytesOf(slices: readonly Envelope[]): number {
   return slices.reduce((sum, { fragment }) => sum + String(fragment).length, 0);
-}
-
-function data(stream: number): OutgoingFrame {
-  return new OutgoingFrame({ type: 'data', stream, payload: stream }, String(stream), new JsonCodec());
-}
-
-const NO_PINGS = { ping: () => noop };
-
-/** A scheduler that logs the type and stream of each frame it emits. */
-function bare(check: (frame: Frame) => void = noop, isRead = true) {
-  const cut = (frame: Frame): null => {
-    check(frame);
-    return null;
-  };
-  const transport = Object.assign(new ScriptedTransport(), { cut });
-  const log: string[] = [];
-  const unsendable: string[] = [];
-  let hook: () => void = noop;
-  const scheduler = new Scheduler({
-    transport,
-    limits: resolveLimits(),
-    share: null,
-    transit: NO_PINGS,
-    codec: new JsonCodec(),
-    maxFrameBytes: MAX_FRAME_BYTES,
-    departures: { unsendable: (frame, error) => unsendable.push(`${titleOf(frame)}: ${String(error)}`) },
-  });
-  if (isRead)
-    scheduler.slices$.subscribe((slice) => {
-      hook();
-      log.push(titleOf(slice));
-    });
-  const onEmit = (next: () => void): void => {
-    hook = next;
-  };
-  return { scheduler, transport, log, unsendable, onEmit };
-}
-
-function titleOf({ type, stream }: Frame): string {
-  return stream == null ? type : `${type} ${stream}`;
 }

@@ -1,7 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Unsent } from '../../../src/connection/outbound.js';
-import { roomIn } from '../../../src/stream/sending.js';
-import { OutgoingFrame } from '../../../src/wire/outgoing.js';
+import { Notifications } from '../../../src/peer/waiting.js';
 import { ResetCode } from '../../../src/wire/codes.js';
 import { collectLogs } from '../../support/peer/logs.js';
 import { Rig } from '../../support/session/rig.js';
@@ -12,16 +10,6 @@ const { NO_ERROR, REFUSED, APPLICATION_ERROR } = ResetCode;
 const REFUSAL = { how: 'reset', by: 'library', code: REFUSED, reason: 'the remote is going away', payload: null };
 
 const logs = collectLogs();
-
-/** Makes a stream wait again as `take` says, and returns the frames and tasks that were taken back. */
-function takingBack(holder: Holder, take: (unsent: Unsent) => boolean): Unsent[] {
-  const taken: Unsent[] = [];
-  holder.onRequeue = (unsent) => {
-    taken.push(unsent);
-    return take(unsent);
-  };
-  return taken;
-}
 
 describe('unsent streams', () => {
   /** A rig whose socket is full, with one stream whose open has left and one whose open waits. */
@@ -58,27 +46,34 @@ describe('unsent streams', () => {
         rig.transport.end();
       },
     ],
-  ])('Session calls `requeue` with all frames and waiting tasks of an unsent stream after %s', (_what, leave) => {
+  ])('An unsent stream waits for the next socket with all its frames and tasks after %s', (_what, leave) => {
     const { rig, stream } = waiting();
     const woken: string[] = [];
-    roomIn(rig.session.scheduler.backlog).add(Number(stream.live.id), () => woken.push('woken'));
-    const taken = takingBack(stream, () => true);
+    const { id } = stream.live;
+    stream.live.whenDemand(() => woken.push('woken'));
+    stream.mayWait = () => true;
     leave(rig);
-    expect(taken).toHaveLength(1);
-    const [unsent] = taken;
-    expect(unsent?.frames.map(({ type, headers, end }) => [type, headers, end])).toEqual([
-      ['open', { h: 1 }, false],
-      ['data', null, false],
-      ['data', null, true],
-    ]);
-    expect(unsent?.frames.map((frame) => OutgoingFrame.encodedPayload(frame)?.slice(0, 3))).toEqual(['"a"', '"xx', undefined]);
-    expect(stream.ends).toEqual([]);
-    expect(woken).toEqual([]);
-    for (const waiter of unsent?.waiters ?? []) waiter();
-    expect(woken).toEqual(['woken']);
-    expect(rig.session.scheduler.backlog.bytes).toBe(0);
+    expect([rig.waiting.size, stream.id, stream.ends, woken]).toEqual([1, null, [], []]);
+    expect(rig.connection.outbound.bytes).toBe(0);
     rig.transport.drainTo(0);
-    expect(rig.news.filter(({ stream: id }) => id === stream.live.id)).toEqual([]);
+    expect(rig.news.filter(({ stream: sent }) => sent === id)).toEqual([]);
+    const next = new Rig();
+    rig.waiting.flushTo(next.connection, new Notifications());
+    next.settle();
+    const sent = next.news.filter(({ type }) => type !== 'ping');
+    expect(sent.map(({ type, stream: own, headers, end }) => [type, own, headers, end])).toEqual([
+      ['open', 2, { h: 1 }, undefined],
+      ...sent.slice(1, -1).map(() => ['data', 2, undefined, undefined]),
+      ['data', 2, undefined, true],
+    ]);
+    expect([
+      sent[0]?.payload,
+      sent
+        .slice(1, -1)
+        .map(({ fragment }) => String(fragment))
+        .join('').length,
+    ]).toEqual(['a', 300_002]);
+    expect(woken).toEqual(['woken']);
   });
 
   it('A goaway refuses an unsent stream that does not wait for another socket, and wakes its waiting tasks', () => {
@@ -87,7 +82,7 @@ describe('unsent streams', () => {
       const told: string[] = [];
       stream.onGone = () => told.push('gone');
       stream.live.whenRoom(() => told.push('woken'));
-      if (take !== undefined) takingBack(stream, take);
+      if (take !== undefined) stream.mayWait = take;
       goaway(rig);
       expect(stream.ends).toEqual([REFUSAL]);
       expect(told).toEqual(['gone', 'woken']);
@@ -96,22 +91,23 @@ describe('unsent streams', () => {
     expect(logs.errors).toEqual([]);
   });
 
-  it('A goaway refuses an unsent stream whose `requeue` throws', () => {
+  it('A goaway refuses an unsent stream that cannot wait for another socket', () => {
     const { rig, stream } = waiting();
-    takingBack(stream, () => {
+    stream.mayWait = () => {
       throw new Error('no place');
-    });
+    };
     goaway(rig);
     expect(stream.ends).toEqual([REFUSAL]);
     expect(logs.errors).toHaveLength(1);
     expect(rig.transport.closes).toEqual([]);
   });
 
-  it('Session calls `requeue` without frames when nothing was sent on the stream', () => {
+  it('A stream on which nothing was sent waits without frames', () => {
     const rig = new Rig();
-    const taken = takingBack(rig.local(), () => true);
+    const stream = rig.local();
+    stream.mayWait = () => true;
     goaway(rig);
-    expect(taken).toEqual([{ frames: [], waiters: [] }]);
+    expect([rig.waiting.size, rig.waiting.bytes, stream.sending]).toEqual([1, 0, null]);
   });
 
   it('A goaway drops an unsent stream that the application has reset', () => {
@@ -130,12 +126,11 @@ describe('unsent streams', () => {
     expect(rig.news.map(({ type, stream: id }) => [type, id])).toEqual([['open', later.live.id]]);
   });
 
-  it('Session does not call `requeue` for a stream whose open has left', () => {
+  it('A stream whose open has left waits for no other socket', () => {
     const { rig, left } = waiting();
-    const taken = takingBack(left, () => true);
+    left.mayWait = () => true;
     rig.transport.end();
-    expect(taken).toEqual([]);
-    expect(left.ends).toMatchObject([{ how: 'lost' }]);
+    expect([rig.waiting.size, left.ends]).toMatchObject([0, [{ how: 'lost' }]]);
     expect(left.live.unsent).toBe(false);
   });
 });

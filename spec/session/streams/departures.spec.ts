@@ -59,7 +59,7 @@ describe('frames that cannot be encoded', () => {
     ]);
     expect(sent.filter(({ stream }) => stream === 3)).toEqual([{ type: 'data', stream: 3, payload: 'good' }]);
     expect(bad.cause).toMatchObject({ how: 'reset', by: 'library', code: ResetCode.INTERNAL_ERROR });
-    expect([good.cause, rig.transport.closes, rig.session.scheduler.backlog.bytes]).toEqual([null, [], 0]);
+    expect([good.cause, rig.transport.closes, rig.connection.outbound.bytes]).toEqual([null, [], 0]);
     expect(logs.errors).toEqual([`rxmux: stream 1: a frame of type 'data' could not be encoded`]);
   });
 
@@ -127,7 +127,7 @@ describe('frames that cannot be encoded', () => {
     rig.transport.drainTo(0);
     expect(rig.news).toEqual([{ type: 'reset', stream: 1, code: ResetCode.INTERNAL_ERROR }]);
     expect(bad.cause).toMatchObject({ by: 'user', code: 300 });
-    expect(rig.session.scheduler.backlog.bytes).toBe(0);
+    expect(rig.connection.outbound.bytes).toBe(0);
   });
 });
 
@@ -195,7 +195,7 @@ describe('departures', () => {
     const { rig, codec } = pickyRig();
     const stream = rig.open({});
     codec.refuses = ({ type }) => {
-      if (type === 'data') rig.session.fail(new ConnectionFault('over'));
+      if (type === 'data') rig.connection.fail(new ConnectionFault('over'));
       return false;
     };
     rig.send(stream, { payload: 'late', end: true });
@@ -210,7 +210,7 @@ describe('departures', () => {
     ['cut to fit a small cap', 64, 'x'.repeat(100), 'x'.repeat(64 - '{"type":"reset","stream":1,"code":8,"reason":""}'.length)],
   ])('`resetFrame` makes a reset that fits one message: its reason is %s', (_, maxFrameBytes, reason, expected) => {
     const { rig } = pickyRig({ maxFrameBytes });
-    const frame = resetFrame(rig.session, 1, ResetCode.CANCEL, reason);
+    const frame = resetFrame(rig.connection, 1, ResetCode.CANCEL, reason);
     expect([frame.type, frame.stream, frame.code, frame.reason]).toEqual(['reset', 1, ResetCode.CANCEL, expected]);
   });
 
@@ -228,35 +228,25 @@ describe('departures', () => {
     rig.transport.end();
     rig.forget();
     expect(() => {
-      rig.session.scheduler.addAhead(new OutgoingFrame({ type: 'ping', nonce: 'n' }, null));
+      rig.connection.outbound.addAhead(new OutgoingFrame({ type: 'ping', nonce: 'n' }, null));
     }).not.toThrow();
     expect(rig.news).toEqual([]);
   });
 
-  it('Session does not measure a frame again that was found small', () => {
+  it('A frame that was found small is not measured again', () => {
     const { rig } = pickyRig({ maxFrameBytes: 256 });
     const measured = jest.spyOn(fragments, 'slicerToSend');
-    rig.session.scheduler.add(new OutgoingFrame({ type: 'data', stream: 99 }, null, rig.session.codec, null, true));
-    rig.session.scheduler.add(new OutgoingFrame({ type: 'data', stream: 101 }, null));
+    const [one, other] = [rig.open(), rig.open()];
+    measured.mockClear();
+    rig.forget();
+    one.live.send(new OutgoingFrame({ type: 'data' }, null, rig.connection.codec, null, true));
+    other.live.send(new OutgoingFrame({ type: 'data' }, null));
     expect(rig.news).toEqual([
-      { type: 'data', stream: 99 },
-      { type: 'data', stream: 101 },
+      { type: 'data', stream: one.live.id },
+      { type: 'data', stream: other.live.id },
     ]);
-    expect(measured.mock.calls.map(([{ stream }]) => stream)).toEqual([101]);
+    expect(measured.mock.calls.map(([{ stream }]) => stream)).toEqual([other.live.id]);
     measured.mockRestore();
-  });
-
-  it('Scheduler emits frames as they leave', () => {
-    const { rig } = pickyRig();
-    const left: string[] = [];
-    const subscription = rig.session.scheduler.slices$.subscribe(({ type }) => left.push(type));
-    rig.open({});
-    rig.session.control.ping(
-      () => undefined,
-      () => undefined,
-    );
-    subscription.unsubscribe();
-    expect(left).toEqual(['open', 'ping']);
   });
 
   it('A stream of the remote keeps its place until its reset is written', () => {
@@ -264,26 +254,19 @@ describe('departures', () => {
     const holder = rig.remote(1);
     rig.transport.bufferedAmount = FULL;
     holder.live.reset('user', ResetCode.CANCEL, '');
-    expect(rig.session.streams.occupied).toBe(1);
+    expect(rig.connection.places).toBe(1);
     rig.transport.drainTo(0);
-    expect([typesOf(rig), rig.session.streams.occupied]).toEqual([['reset'], 0]);
+    expect([typesOf(rig), rig.connection.places]).toEqual([['reset'], 0]);
   });
 
   it('A stream of the remote keeps its place until the last slice of a big reset is written', () => {
     const { rig } = pickyRig({ isDialer: false, maxFrameBytes: 256 });
     const holder = rig.remote(1);
     const occupied: number[] = [];
-    rig.transport.onSend = () => occupied.push(rig.session.streams.occupied);
+    rig.transport.onSend = () => occupied.push(rig.connection.places);
     const payload = 'x'.repeat(400);
     holder.live.reset('user', ResetCode.APPLICATION_ERROR, '', { payload, encodedPayload: JSON.stringify(payload) });
     expect(occupied).toEqual([1, 1, 0]);
-  });
-
-  it('Session sends frames that belong to no stream', () => {
-    const { rig } = pickyRig();
-    rig.session.scheduler.add(new OutgoingFrame({ type: 'reset' }, null));
-    rig.session.scheduler.add(new OutgoingFrame({ type: 'data', stream: 99 }, null));
-    expect(rig.news).toEqual([{ type: 'reset' }, { type: 'data', stream: 99 }]);
   });
 });
 

@@ -1,182 +1,147 @@
 import { describe, expect, it } from '@jest/globals';
-import { JsonCodec } from '../../../src/codec/json.js';
-import { AnswerHold, MEASURED_BYTES } from '../../../src/connection/budget.js';
-import { ReadBackpressure } from '../../../src/connection/budget.js';
-import { ReceiveBudget } from '../../../src/connection/budget.js';
-import { Holdings } from '../../../src/stream/receiving.js';
-import { StreamTable } from '../../../src/connection/connection.js';
-import { resolveLimits } from '../../../src/wire/limits.js';
+import { MEASURED_BYTES } from '../../../src/connection/budget.js';
+import { ResetCode } from '../../../src/wire/codes.js';
 import type { Limits } from '../../../src/wire/limits.js';
-import { ScriptedTransport } from '../../support/socket/scripted-transport.js';
 import { Rig } from '../../support/session/rig.js';
+import type { Holder } from '../../support/session/rig.js';
 import { inTime } from '../../support/session/time.js';
 
-type Step = 'handlerStarted' | 'handlerSettled' | 'close' | 'awaitReset' | 'resetWritten';
+const FULL = 1024 * 1024;
 
-/** The holdings of one stream, on a connection of its own. */
-function holding(given: Partial<Limits> = { maxHeldBytes: 100 }) {
-  const limits = resolveLimits(given);
-  const pongs: unknown[] = [];
-  const hold = new AnswerHold({ pong: (nonce) => pongs.push(nonce), signOfLife: () => undefined }, limits.pauseMs);
-  const budget = new ReceiveBudget(limits, new ReadBackpressure(new ScriptedTransport(), limits.pauseMs), hold);
-  const streams = new StreamTable(true, 1);
-  const resets: string[] = [];
-  const stream = { closed: false, cause: null, reset: (...[, , reason]: readonly unknown[]) => resets.push(String(reason)) };
-  const host = { codec: new JsonCodec(), receiveBudget: budget, streams, arrivedBytes: 0, noted: (reason: string) => reason };
-  const holdings = new Holdings(stream, host);
-  const step = (name: Step): void => {
-    if (name === 'close') stream.closed = true;
-    holdings[name]();
+type Step = 'handlerStarted' | 'handlerSettled' | 'end' | 'reset' | 'write';
+
+/** A stream of the remote whose sides end with the step `end`. Resets wait for the step `write`. */
+function holding(limits: Partial<Limits> = {}) {
+  const rig = new Rig({ limits });
+  const stream = rig.remote(1, { end: true });
+  const steps: Readonly<Record<Step, () => void>> = {
+    handlerStarted: () => stream.live.handlerStarted(),
+    handlerSettled: () => stream.live.handlerSettled(),
+    end: () => rig.send(stream, { end: true }),
+    reset: () => {
+      rig.transport.bufferedAmount = FULL;
+      stream.live.reset('user', ResetCode.CANCEL, '');
+    },
+    write: () => rig.transport.drainTo(0),
   };
-  return { holdings, budget, hold, pongs, streams, stream, resets, step };
+  return { rig, stream, step: (name: Step) => steps[name]() };
 }
 
-/** The number of occupied places after each step: 1 while the place is kept. */
-function occupancy(steps: readonly Step[]): number[] {
-  const { holdings, streams, step } = holding();
-  holdings.takePlace();
-  return steps.map((name) => {
-    step(name);
-    return streams.occupied;
-  });
-}
+const usedBy = ({ connection }: Rig): number => connection.budget.held.used;
 
 describe('the place of a stream', () => {
   it.each<[string, readonly Step[], readonly number[]]>([
-    ['until the stream closes, without a handler', ['close'], [0]],
-    ['until the stream closes, after its handler has settled', ['handlerStarted', 'handlerSettled', 'close'], [1, 1, 0]],
-    ['until the handler has settled, after the stream has closed', ['handlerStarted', 'close', 'handlerSettled'], [1, 1, 0]],
-    ['until the reset is written', ['awaitReset', 'close', 'resetWritten'], [1, 1, 0]],
-    [
-      'until the reset is written, after the handler has settled',
-      ['handlerStarted', 'awaitReset', 'close', 'handlerSettled', 'resetWritten'],
-      [1, 1, 1, 1, 0],
-    ],
-    [
-      'until the handler has settled, after the reset is written',
-      ['handlerStarted', 'awaitReset', 'close', 'resetWritten', 'handlerSettled'],
-      [1, 1, 1, 1, 0],
-    ],
-    ['until the stream closes, after the reset is written', ['awaitReset', 'resetWritten', 'close'], [1, 1, 0]],
-    ['until the stream closes, even if a handler starts later', ['close', 'handlerStarted', 'handlerSettled'], [0, 0, 0]],
-    ['until the stream closes, and is freed only once', ['close', 'close', 'handlerSettled', 'resetWritten'], [0, 0, 0, 0]],
-  ])('A stream keeps its place %s', (_what, steps, occupied) => {
-    expect(occupancy(steps)).toEqual(occupied);
-  });
-
-  it('`isRunning` is true from the start of the handler until it has settled', () => {
-    const { holdings, step } = holding();
-    const seen = (name: Step): boolean => {
+    ['until the stream closes, without a handler', ['end'], [0]],
+    ['until the stream closes, after its handler has settled', ['handlerStarted', 'handlerSettled', 'end'], [1, 1, 0]],
+    ['until the handler has settled, after the stream has closed', ['handlerStarted', 'end', 'handlerSettled'], [1, 1, 0]],
+    ['until the reset is written', ['reset', 'write'], [1, 0]],
+    ['until the reset is written, after the handler has settled', ['handlerStarted', 'reset', 'handlerSettled', 'write'], [1, 1, 1, 0]],
+    ['until the handler has settled, after the reset is written', ['handlerStarted', 'reset', 'write', 'handlerSettled'], [1, 1, 1, 0]],
+    ['until the stream closes, even if a handler starts later', ['end', 'handlerStarted', 'handlerSettled'], [0, 0, 0]],
+    ['until the stream closes, and is freed only once', ['end', 'end', 'handlerSettled', 'write'], [0, 0, 0, 0]],
+  ])('A stream keeps its place %s', (_what, steps, places) => {
+    const { rig, step } = holding();
+    const seen = steps.map((name) => {
       step(name);
-      return holdings.isRunning;
-    };
-    expect(holdings.isRunning).toBe(false);
-    expect([seen('handlerStarted'), seen('close'), seen('handlerSettled')]).toEqual([true, true, false]);
-    expect(seen('handlerStarted')).toBe(false);
-  });
-
-  it('A place is no stream of the table', () => {
-    const { holdings, streams } = holding();
-    holdings.takePlace();
-    expect([streams.occupied, streams.size, streams.values()]).toEqual([1, 0, []]);
+      return rig.connection.places;
+    });
+    expect(seen).toEqual(places);
   });
 });
 
 describe('the unread bytes of a stream', () => {
-  it('Holdings count a payload until it is read, and reset the stream for a payload over the limit', () => {
-    const { holdings, budget, resets } = holding();
-    expect([holdings.keep(60), holdings.keep(60)]).toEqual([true, false]);
-    expect([budget.held.used, resets]).toEqual([60, [expect.stringContaining('maxHeldBytes')]]);
-    holdings.read(60);
-    expect([holdings.keep(60), budget.held.used]).toEqual([true, 60]);
+  it('A stream counts a payload until it is read, and is reset for a payload over the limit', () => {
+    const { rig, stream } = holding({ maxHeldBytes: 200 });
+    expect([stream.keep(60), stream.keep(60)]).toEqual([true, true]);
+    stream.read(60);
+    expect([usedBy(rig), stream.keep(200), usedBy(rig)]).toEqual([60, false, 0]);
+    expect(stream.ends).toMatchObject([{ by: 'library', reason: expect.stringContaining('maxHeldBytes') }]);
   });
 
-  it('Holdings release their bytes at the end of the stream, and count no later payload', () => {
-    const { holdings, budget, step } = holding();
-    holdings.keep(60);
-    step('close');
-    holdings.release();
-    expect([budget.held.used, holdings.keep(1_000), budget.held.used]).toEqual([0, true, 0]);
-    holdings.handOver();
-    holdings.read(1_000);
-    expect(budget.held.used).toBe(0);
+  it('A stream releases its bytes at its end, and counts no later payload', () => {
+    const { rig, stream, step } = holding();
+    stream.keep(60);
+    step('end');
+    expect([usedBy(rig), stream.keep(1_000), usedBy(rig)]).toEqual([0, true, 0]);
+    stream.handOver();
+    stream.read(1_000);
+    expect(usedBy(rig)).toBe(0);
   });
 
-  it('Holdings count handed-over payloads until they are read', () => {
-    const { holdings, budget, step } = holding();
-    holdings.keep(60);
-    holdings.handOver();
-    step('close');
-    holdings.release();
-    expect(budget.held.used).toBe(60);
-    holdings.read(60);
-    expect(budget.held.used).toBe(0);
+  it('A stream counts handed-over payloads until they are read', () => {
+    const { rig, stream, step } = holding();
+    stream.keep(60);
+    stream.handOver();
+    step('end');
+    expect(usedBy(rig)).toBe(60);
+    stream.read(60);
+    expect(usedBy(rig)).toBe(0);
   });
 
-  it('Holdings of a stream that has ended count nothing', () => {
-    const { budget, streams } = holding();
-    const stream = { closed: true, cause: { how: 'ended' } as const, reset: () => undefined };
-    const host = { codec: new JsonCodec(), receiveBudget: budget, streams, arrivedBytes: 0, noted: (reason: string) => reason };
-    expect([new Holdings(stream, host).keep(1_000), budget.held.used]).toEqual([true, 0]);
+  it('A stream that has ended counts nothing', () => {
+    const { rig, stream, step } = holding();
+    step('end');
+    expect([stream.keep(1_000), usedBy(rig)]).toEqual([true, 0]);
   });
 });
 
 describe('ended streams', () => {
-  it('Session ends a stream whose unread payloads were handed over while there were none', () => {
-    const rig = new Rig();
-    const stream = rig.remote(1, { end: true });
-    stream.held.handOver();
-    rig.send(stream, { end: true });
-    expect([stream.ends, rig.session.receiveBudget.held.used]).toEqual([[{ how: 'ended' }], 0]);
+  it('A stream ends whose unread payloads were handed over while there were none', () => {
+    const { rig, stream, step } = holding();
+    stream.handOver();
+    step('end');
+    expect([stream.ends, usedBy(rig)]).toEqual([[{ how: 'ended' }], 0]);
   });
 
   it.each([
     ['a reader remains', true, 100],
     ['no reader remains', false, 0],
   ])('An ended stream keeps its unread bytes counted only if a reader remains: %s', (_what, isRead, held) => {
-    const rig = new Rig();
-    const stream = rig.remote(1, { end: true });
-    stream.live.handlerStarted();
-    stream.held.keep(100);
+    const { rig, stream, step } = holding();
+    step('handlerStarted');
+    stream.keep(100);
     stream.onGone = () => {
-      if (isRead) stream.held.handOver();
-      stream.live.handlerSettled();
+      if (isRead) stream.handOver();
+      step('handlerSettled');
     };
-    rig.send(stream, { end: true });
-    expect([stream.live.phase, rig.session.receiveBudget.held.used]).toEqual(['closed', held]);
-    stream.held.read(100);
-    expect(rig.session.receiveBudget.held.used).toBe(0);
+    step('end');
+    expect([stream.live.phase, usedBy(rig)]).toEqual(['closed', held]);
+    stream.read(100);
+    expect(usedBy(rig)).toBe(0);
   });
 });
 
 describe('payloads that wait for a reader', () => {
+  /** The remote has sent four payloads on stream 1, and a ping behind each. */
+  function unread(): { rig: Rig; stream: Holder } {
+    const rig = new Rig({ limits: { pauseBytes: MEASURED_BYTES } });
+    const stream = rig.remote(1);
+    stream.reader = null;
+    for (const nonce of ['1', '2', '3', '4'])
+      rig.receive({ type: 'data', stream: 1, payload: 'x'.repeat(MEASURED_BYTES) }, { type: 'ping', nonce });
+    rig.forget();
+    return { rig, stream };
+  }
+
   it.each([
-    ['keeps them all, and grants nothing', 4, 0],
-    ['keeps three of four, and grants one', 3, 1],
-  ])('A reader %s', (_what, kept, grants) => {
+    ['three of four, and grants none: a ping counts its envelope too', 1, 0],
+    ['two of four, and grants one', 2, 1],
+    ['none of four, and grants all', 4, 4],
+  ])('A reader keeps %s', (_what, taken, pongs) => {
     inTime(() => {
-      const { holdings, budget, hold, pongs } = holding({ pauseBytes: MEASURED_BYTES });
-      for (let n = 0; n < 4; n++) holdings.keep(MEASURED_BYTES);
-      for (let n = 1; n <= 4; n++) hold.pinged(String(n), n * MEASURED_BYTES);
-      holdings.passing(() => {
-        for (let n = 0; n < 4; n++) {
-          holdings.read(MEASURED_BYTES);
-          if (n < kept) holdings.keep(MEASURED_BYTES);
-        }
-      });
-      expect([pongs.length, budget.held.used]).toEqual([grants, kept * MEASURED_BYTES]);
-      holdings.close();
+      const { rig, stream } = unread();
+      const before = usedBy(rig);
+      const iterator = stream.facade[Symbol.asyncIterator]();
+      for (let pull = 0; pull < taken; pull++) void iterator.next();
+      expect(rig.news.filter(({ type }) => type === 'pong')).toHaveLength(pongs);
+      expect(usedBy(rig) / before).toBeCloseTo((4 - taken) / 4);
+      stream.live.reset('user', ResetCode.CANCEL, '');
     })();
   });
 
   it('A reader that ends the stream leaves nothing counted', () => {
-    const { holdings, budget, step } = holding();
-    holdings.keep(10);
-    holdings.passing(() => {
-      holdings.read(10);
-      step('close');
-      holdings.release();
-    });
-    expect(budget.held.used).toBe(0);
+    const { rig, stream } = unread();
+    stream.facade.subscribe({ next: () => stream.live.reset('user', ResetCode.CANCEL, ''), error: () => undefined });
+    expect(usedBy(rig)).toBe(0);
   });
 });

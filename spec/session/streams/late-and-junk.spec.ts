@@ -244,7 +244,7 @@ describe('accepted frames', () => {
     const rig = new Rig();
     const stream = rig.remote(1);
     const sizes: number[] = [];
-    stream.onReceive = () => sizes.push(rig.session.arrivedBytes);
+    stream.onReceive = () => sizes.push(rig.connection.arrivedBytes);
     rig.receive({ type: 'data', stream: 1, payload: 'é' });
     rig.receive({ type: 'data', stream: 1, fragment: `"${'x'.repeat(1_000)}`, more: true }, { type: 'data', stream: 1, fragment: '"' });
     expect(sizes).toEqual(['{"type":"data","stream":1,"payload":"é"}'.length + 1, 1_002]);
@@ -301,7 +301,7 @@ describe('accepted frames', () => {
       'Session pairs a pong with its ping',
       (rig) => {
         const told: string[] = [];
-        rig.session.control.ping(
+        rig.connection.control.ping(
           () => told.push('answered'),
           () => told.push('lost'),
         );

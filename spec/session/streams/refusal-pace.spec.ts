@@ -62,7 +62,7 @@ describe('refused opens', () => {
     'Session counts no open that arrives while it goes away',
     inTime(() => {
       const { rig, open } = fullRig();
-      rig.session.drain(1_000, 0, '');
+      rig.connection.drain(1_000, 0, '');
       open(100);
       expect([rig.transport.paused, rig.refused]).toEqual([false, []]);
     }),

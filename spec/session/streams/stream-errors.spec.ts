@@ -136,7 +136,7 @@ describe('stream errors', () => {
     rig.receive(...before, frame);
     expect(rig.news).toEqual([{ type: 'reset', stream: 1, code, reason }]);
     for (const { ends } of rig.remotes) expect(ends).toEqual([{ how: 'reset', by: 'library', code, reason, payload: null }]);
-    expect(rig.session.streams.size).toBe(0);
+    expect(rig.connection.streams.size).toBe(0);
     rig.receive({ type: 'data', stream: 1, payload: 'late' });
     expect(rig.news).toEqual([]);
     expect(rig.remote(3).cause).toBeNull();
@@ -152,7 +152,7 @@ describe('resets of the remote', () => {
     const stream = rig.remote(1);
     rig.receive({ type: 'data', stream: 1, fragment: '"a', more: true }, { type: 'reset', stream: 1, code: CANCEL });
     expect(stream.ends).toEqual([cause(CANCEL)]);
-    expect(rig.session.receiveBudget.held.used).toBe(0);
+    expect(rig.connection.budget.held.used).toBe(0);
     expect(rig.news).toEqual([]);
   });
 

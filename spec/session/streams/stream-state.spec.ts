@@ -1,6 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { StreamState, TABLE } from '../../../src/stream/state.js';
+import { TABLE } from '../../../src/stream/state.js';
 import type { StateName, StreamInput, StreamPhase } from '../../../src/stream/state.js';
+import { StreamCore } from '../../../src/stream/stream-core.js';
+import { ABSENT } from '../../../src/wire/frame.js';
+import { scriptedOwner } from '../../support/session/rig.js';
 
 // A dash marks an input that breaks the protocol.
 const PICTURE = `
@@ -66,11 +69,16 @@ const SEALED: readonly StateName[] = [
   'closed',
 ];
 
-function stateIn(name: StateName): StreamState {
+function stateIn(name: StateName): StreamCore {
   const [opener, ...inputs] = WAYS[name];
-  const state = new StreamState(opener === 'this side');
+  const state = new StreamCore(scriptedOwner(), opener === 'this side', false, null, ABSENT);
   for (const input of inputs) expect(state.advance(input)).toBe(true);
   return state;
+}
+
+function isDue(name: StateName): boolean {
+  const row = TABLE[name];
+  return 'headersDue' in row && row.headersDue;
 }
 
 describe('TABLE', () => {
@@ -85,23 +93,23 @@ describe('TABLE', () => {
   });
 });
 
-describe('StreamState', () => {
-  it.each(Object.keys(WAYS) as StateName[])('StreamState shows the facts of the state %s', (name) => {
-    const { phase, closed, sealed, unsent, headersDue } = stateIn(name);
+describe('the state of a stream', () => {
+  it.each(Object.keys(WAYS) as StateName[])('A stream shows the facts of the state %s', (name) => {
+    const { phase, isClosed, sealed, unsent } = stateIn(name);
     expect(phase).toBe(TABLE[name].phase);
-    expect(closed).toBe(phase === 'closed');
-    expect([sealed, unsent, headersDue]).toEqual([SEALED, UNSENT, HEADERS_DUE].map((names) => names.includes(name)));
+    expect(isClosed).toBe(phase === 'closed');
+    expect([sealed, unsent, isDue(name)]).toEqual([SEALED, UNSENT, HEADERS_DUE].map((names) => names.includes(name)));
   });
 
-  it.each(CELLS)('StreamState moves from %s by %s to %s, and stays unchanged for a dash', (name, input, next, phase) => {
+  it.each(CELLS)('A stream moves from %s by %s to %s, and stays unchanged for a dash', (name, input, next, phase) => {
     const state = stateIn(name);
     const isAllowed = next !== '-';
     expect(state.phase).toBe(phase);
     expect(state.accepts(input)).toBe(isAllowed);
     expect(state.advance(input)).toBe(isAllowed);
-    const { sealed, unsent, headersDue } = state;
+    const { sealed, unsent } = state;
     const after = isAllowed ? next : name;
     expect(state.phase).toBe(TABLE[after].phase);
-    expect([sealed, unsent, headersDue]).toEqual([SEALED, UNSENT, HEADERS_DUE].map((names) => names.includes(after)));
+    expect([sealed, unsent, isDue(after)]).toEqual([SEALED, UNSENT, HEADERS_DUE].map((names) => names.includes(after)));
   });
 });

@@ -21,7 +21,8 @@ const receiveBytes = (rig: Rig, bytes: number): void => {
 };
 
 /** The silence of other streams that a fragment of `stream` excuses, in ms. */
-const excusedBy = (rig: Rig, stream: number): number => Math.ceil((rig.session.codec.encode(fragmentOf(stream)) as string).length / 1.024);
+const excusedBy = (rig: Rig, stream: number): number =>
+  Math.ceil((rig.connection.codec.encode(fragmentOf(stream)) as string).length / 1.024);
 
 describe('FragmentWatch', () => {
   it(
@@ -42,7 +43,7 @@ describe('FragmentWatch', () => {
       time.advance(1);
       expect(rig.news).toEqual([{ type: 'reset', stream: 3, code: DEADLINE_EXCEEDED, reason: REASON }]);
       expect([one.ends, two.ends, whole.ends]).toMatchObject([[{ by: 'library' }], [{ by: 'library' }], []]);
-      expect(rig.session.receiveBudget.held.used).toBe(0);
+      expect(rig.connection.budget.held.used).toBe(0);
       expect(time.isOver).toBe(true);
     }),
   );

@@ -27,7 +27,7 @@ describe('keepalive', () => {
     inTime((time) => {
       const rig = watched({ started: false });
       rig.transport.end();
-      rig.session.start();
+      rig.connection.start();
       expect(rig.reasons).toHaveLength(1);
       expect(time.isOver).toBe(true);
     }),
@@ -272,15 +272,15 @@ describe('keepalive', () => {
     inTime((time) => {
       const rig = watched();
       time.advance(1_000);
-      rig.session.probe();
-      rig.session.probe();
+      rig.connection.probe();
+      rig.connection.probe();
       expect(pings(rig)).toBe(1);
       time.advance(5_000);
-      rig.session.probe();
+      rig.connection.probe();
       time.advance(5_000);
       expect(pings(rig)).toBe(0);
       expect(rig.transport.terminated).toBe(DEAD);
-      rig.session.probe();
+      rig.connection.probe();
       expect(time.isOver).toBe(true);
     }),
   );
@@ -294,7 +294,7 @@ describe('keepalive', () => {
       time.advance(100);
       rig.receive({ type: 'pong', nonce: String(ping?.['nonce']) });
       time.advance(2_000);
-      rig.session.probe();
+      rig.connection.probe();
       time.advance(9_999);
       expect(rig.transport.terminated).toBeNull();
       time.advance(1);
@@ -306,7 +306,7 @@ describe('keepalive', () => {
     'Keepalive can be switched off',
     inTime((time) => {
       const rig = watched({ keepalive: null });
-      rig.session.probe();
+      rig.connection.probe();
       expect([rig.news, time.isOver]).toEqual([[], true]);
       const never = watched({ keepalive: { idleMs: Infinity, timeoutMs: 1 } });
       expect([never.news, time.isOver]).toEqual([[], true]);

@@ -278,7 +278,7 @@ describe('sessions with a fast socket and a slow line', () => {
       let sum = 0;
       for (const message of [...rig.transport.sent]) {
         sum += String(message).length;
-        const { type, nonce = null } = rig.session.codec.decode(message);
+        const { type, nonce = null } = rig.connection.codec.decode(message);
         if (sum > read || type !== 'ping' || sum <= answered) continue;
         answered = sum;
         rig.receive({ type: 'pong', nonce });
@@ -305,7 +305,7 @@ describe('sessions with a fast socket and a slow line', () => {
     inTime((time) => {
       const rig = new Rig({ keepalive: DEFAULT_KEEPALIVE });
       const remote = slow(time, 8, rig);
-      rig.session.drain(0, ResetCode.NO_ERROR, '');
+      rig.connection.drain(0, ResetCode.NO_ERROR, '');
       remote.read((SIZE / 8) * 0.98);
       expect([rig.transport.terminated, rig.transport.closes]).toEqual([null, []]);
       remote.read((SIZE / 8) * 0.1);
@@ -318,8 +318,8 @@ describe('sessions with a fast socket and a slow line', () => {
     inTime((time) => {
       const rig = new Rig();
       slow(time, 0, rig);
-      rig.session.drain(0, ResetCode.NO_ERROR, '');
-      const due = Math.ceil(rig.session.transit.dueAt);
+      rig.connection.drain(0, ResetCode.NO_ERROR, '');
+      const due = Math.ceil(rig.connection.transit.dueAt);
       expect(due).toBeLessThanOrEqual(msFor(64 * KIB + 100));
       time.advance(due + 1_999);
       expect(rig.transport.closes).toEqual([]);
@@ -327,7 +327,7 @@ describe('sessions with a fast socket and a slow line', () => {
       expect([rig.transport.closes.length, rig.transport.terminated]).toEqual([1, null]);
       time.advance(2_000);
       expect(rig.transport.terminated).toBe('closing made no progress');
-      rig.session.closing.arrivalMissed();
+      rig.connection.closing.arrivalMissed();
       expect(rig.transport.closes).toHaveLength(1);
     }),
   );
@@ -337,7 +337,7 @@ describe('sessions with a fast socket and a slow line', () => {
     inTime((time) => {
       const rig = new Rig();
       slow(time, 0, rig);
-      rig.session.drain(0, ResetCode.NO_ERROR, '');
+      rig.connection.drain(0, ResetCode.NO_ERROR, '');
       rig.receive({ type: 'open', stream: 0 });
       expect(rig.transport.closes.map(({ code }) => code)).toEqual([1002]);
       rig.receive({ type: 'pong', nonce: pingsOf(rig).at(-1) ?? '' });

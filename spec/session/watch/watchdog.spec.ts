@@ -14,7 +14,7 @@ const KEEPALIVE = { idleMs: 20_000, timeoutMs: 10_000 };
 /** A rig that has sent its close frame, on a socket that does not end. */
 const closing = (limits: Partial<Limits> = {}): Rig => {
   const rig = new Rig({ limits });
-  rig.session.drain(0, NO_ERROR, '');
+  rig.connection.drain(0, NO_ERROR, '');
   expect(rig.transport.closes).toHaveLength(1);
   return rig;
 };
@@ -40,8 +40,8 @@ const WATCHES: readonly Watch[] = [
   {
     what: 'an unanswered ping',
     options: { keepalive: KEEPALIVE },
-    begin: ({ session }) => {
-      session.watchdog.probeNow();
+    begin: ({ connection }) => {
+      connection.watchdog.probeNow();
     },
     ms: 10_000,
     fate: terminated,
@@ -70,8 +70,8 @@ const WATCHES: readonly Watch[] = [
   {
     what: 'a stalled close',
     options: {},
-    begin: ({ session }) => {
-      session.watchdog.watchClosing();
+    begin: ({ connection }) => {
+      connection.watchdog.watchClosing();
     },
     ms: 2_000,
     fate: terminated,
@@ -132,7 +132,7 @@ describe('stalled sockets', () => {
     inTime<[string, number, number, string | null]>((time, _what, stallBytes, waiting, fate) => {
       const rig = new Rig({ limits: { stallBytes } });
       rig.transport.sentBytes = rig.transport.bufferedAmount = waiting;
-      rig.session.watchdog.sent('');
+      rig.connection.watchdog.sent('');
       time.advance(300_000);
       expect(rig.transport.terminated).toBe(fate);
       expect(time.isOver).toBe(fate !== null);
@@ -144,10 +144,10 @@ describe('stalled sockets', () => {
     inTime((time) => {
       const rig = new Rig({ limits: { stallBytes: 2_000_000 } });
       rig.transport.sentBytes = rig.transport.bufferedAmount = 1_100_000;
-      rig.session.watchdog.sent('');
+      rig.connection.watchdog.sent('');
       const stream = rig.open();
       rig.send(stream, { payload: 'x'.repeat(1_000_000) });
-      expect(rig.session.scheduler.backlog.bytes).toBeGreaterThan(900_000);
+      expect(rig.connection.outbound.bytes).toBeGreaterThan(900_000);
       time.advance(60_000);
       expect(rig.transport.terminated).toBe('slow consumer');
     }),
@@ -174,8 +174,8 @@ describe('closing sockets', () => {
     inTime<[string, (rig: Rig) => void]>((time, _what, move) => {
       const rig = new Rig();
       rig.transport.bufferedAmount = 100_000;
-      rig.session.watchdog.lastSignOfLifeAt();
-      rig.session.drain(0, NO_ERROR, '');
+      rig.connection.watchdog.lastSignOfLifeAt();
+      rig.connection.drain(0, NO_ERROR, '');
       for (let n = 0; n < 3; n++) {
         time.advance(1_900);
         move(rig);
@@ -196,8 +196,8 @@ describe('closing sockets', () => {
     inTime<[string, number, number]>((time, _what, held, ms) => {
       const rig = new Rig();
       rig.transport.bufferedAmount = held;
-      rig.session.watchdog.lastSignOfLifeAt();
-      rig.session.drain(0, NO_ERROR, '');
+      rig.connection.watchdog.lastSignOfLifeAt();
+      rig.connection.drain(0, NO_ERROR, '');
       for (let at = 1_000; at < ms; at += 1_000) {
         time.advance(1_000);
         rig.receive({ type: 'later' });
@@ -225,7 +225,7 @@ describe('closing sockets', () => {
       const rig = new Rig({ limits: { pauseBytes: 1, maxUnreadBytes: 1 } });
       rig.remote(1).live.keep(1);
       expect(rig.transport.paused).toBe(true);
-      rig.session.drain(0, NO_ERROR, '');
+      rig.connection.drain(0, NO_ERROR, '');
       expect(rig.transport.paused).toBe(false);
       time.advance(2_000);
       expect(rig.transport.terminated).toBe(STUCK);
@@ -238,7 +238,7 @@ describe('lastSignOfLifeAt', () => {
     '`lastSignOfLifeAt` is the later time of the last frame and of the last drained bytes',
     inTime((time) => {
       const rig = new Rig();
-      const { watchdog } = rig.session;
+      const { watchdog } = rig.connection;
       const looks: number[] = [watchdog.lastSignOfLifeAt()];
       const at = (ms: number, act: () => void) => {
         time.advance(ms - time.now);
@@ -268,9 +268,9 @@ describe('lastSignOfLifeAt', () => {
     inTime((time) => {
       const rig = new Rig();
       time.advance(100);
-      rig.session.watchdog.probe();
+      rig.connection.watchdog.probe();
       expect(rig.news).toMatchObject([{ type: 'ping' }]);
-      expect(rig.session.watchdog.lastSignOfLifeAt()).toBe(0);
+      expect(rig.connection.watchdog.lastSignOfLifeAt()).toBe(0);
     }),
   );
 
@@ -279,7 +279,7 @@ describe('lastSignOfLifeAt', () => {
     inTime((time) => {
       const rig = new Rig({ limits: { pauseBytes: 1, maxUnreadBytes: 1 } });
       const { live } = rig.remote(1);
-      const { watchdog } = rig.session;
+      const { watchdog } = rig.connection;
       time.advance(100);
       live.keep(1);
       time.advance(1_000);
@@ -328,9 +328,9 @@ describe('timers', () => {
     [
       'one for a closing socket, however often it begins to close',
       1,
-      ({ session }) => {
-        session.watchdog.watchClosing();
-        session.watchdog.watchClosing();
+      ({ connection }) => {
+        connection.watchdog.watchClosing();
+        connection.watchdog.watchClosing();
       },
       {},
     ],
@@ -352,7 +352,7 @@ describe('timers', () => {
   it('Watchdog runs one timer for a keepalive, however often it is asked to probe', () => {
     const nag = (rig: Rig) => {
       interval(1_100).subscribe(() => {
-        rig.session.probe();
+        rig.connection.probe();
       });
     };
     // The caller that nags has a timer too.
@@ -374,7 +374,7 @@ describe('timers', () => {
     'Watchdog starts no timer after the end of the socket',
     inTime((time) => {
       const rig = new Rig({ keepalive: KEEPALIVE, limits: { stallBytes: 1 } });
-      const { watchdog } = rig.session;
+      const { watchdog } = rig.connection;
       rig.transport.end();
       rig.transport.sentBytes = rig.transport.bufferedAmount = 10;
       watchdog.sent('');

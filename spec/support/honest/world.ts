@@ -9,7 +9,7 @@ import { GivenSocket } from '../../../src/peer/dial/given-socket.js';
 import { resolveOptions } from '../../../src/peer/options.js';
 import { PeerCore } from '../../../src/peer/core.js';
 import { Peer as PeerOf } from '../../../src/peer/peer.js';
-import type { Session } from '../../../src/connection/connection.js';
+import type { Connection } from '../../../src/connection/connection.js';
 import { ALWAYS_ONLINE } from '../../../src/transport/connectivity.js';
 import { MemoryLink } from '../../../src/testing/memory-link.js';
 import type { Transport } from '../../../src/transport/transport.js';
@@ -43,9 +43,9 @@ export interface HonestServer {
 
 /** A core that keeps its sessions visible after they have ended. */
 class ShownCore extends PeerCore {
-  readonly adopted: Session[] = [];
+  readonly adopted: Connection[] = [];
 
-  override adopt(session: Session): void {
+  override adopt(session: Connection): void {
     super.adopt(session);
     this.adopted.push(session);
   }
@@ -103,7 +103,7 @@ export class HonestWorld {
     const closed = this.#cores.map(({ peer }) => peer.close());
     await this.time.advance(CLOSING_MS);
     await Promise.all(closed);
-    expect(this.#left()).toEqual({ streams: 0, places: 0, heldBytes: 0, unsentBytes: 0, queues: 0, sockets: 0, sessions: 0, timers: 0 });
+    expect(this.#left()).toEqual({ streams: 0, places: 0, heldBytes: 0, unsentBytes: 0, queued: 0, sockets: 0, connections: 0, timers: 0 });
   }
 
   #link(core: ShownCore, server: HonestServer, way: Required<Pick<DialOptions, 'up' | 'down' | 'machine'>>): Transport {
@@ -137,16 +137,16 @@ export class HonestWorld {
 
   #left(): Record<string, number> {
     const sessions = this.#cores.flatMap(({ adopted }) => adopted);
-    const sum = (of: (session: Session) => number): number => sessions.reduce((total, session) => total + of(session), 0);
+    const sum = (of: (session: Connection) => number): number => sessions.reduce((total, session) => total + of(session), 0);
     return {
       streams: sum(({ streams }) => streams.size),
-      places: sum(({ streams }) => streams.occupied),
-      heldBytes: sum(({ receiveBudget }) => receiveBudget.held.used),
-      unsentBytes: sum(({ scheduler }) => scheduler.backlog.bytes),
-      queues: sum(({ scheduler }) => scheduler.backlog.queues.size),
+      places: sum(({ places }) => places),
+      heldBytes: sum(({ budget }) => budget.held.used),
+      unsentBytes: sum(({ outbound }) => outbound.bytes),
+      queued: sum(({ outbound }) => outbound.frames),
       sockets: this.#ends.reduce((total, { left }) => total + left, 0),
       timers: this.time.pending,
-      sessions: this.#cores.reduce((total, { sessions: open }) => total + open.size, 0),
+      connections: this.#cores.reduce((total, { connections: open }) => total + open.size, 0),
     };
   }
 }

@@ -5,7 +5,7 @@ import type { Codec, PeerOptions, Stream, StreamHandler } from '../../../src/ind
 import { GivenSocket } from '../../../src/peer/dial/given-socket.js';
 import { resolveOptions } from '../../../src/peer/options.js';
 import { PeerCore } from '../../../src/peer/core.js';
-import type { Session } from '../../../src/connection/connection.js';
+import type { Connection } from '../../../src/connection/connection.js';
 import { W3cTransport } from '../../../src/transport/w3c.js';
 import type { Message } from '../../../src/wire/codec.js';
 import { toMapping } from '../../../src/wire/mapping.js';
@@ -72,7 +72,7 @@ class PlainTransport extends W3cTransport {
 export class HostilePeer {
   readonly socket = new ScriptedSocket();
   readonly peer: Peer;
-  readonly session: Session;
+  readonly session: Connection;
   /** Streams of the remote that have reached the handler, except the innocent and the good. */
   readonly calls: Reading[] = [];
   /** Streams that {@link open} has opened. */
@@ -97,7 +97,7 @@ export class HostilePeer {
     this.peer = new Peer(this.#core, new GivenSocket(this.#core, new PlainTransport(this.socket)));
     this.peer.onStream((payload, stream) => this.#serve(payload, stream, reads, onStream));
     void this.peer.serve();
-    const [session] = this.#core.sessions;
+    const [session] = this.#core.connections;
     if (session === undefined) throw new Error('expected a session, got a peer without one');
     this.session = session;
     this.send({ type: 'open', stream: 1, payload: INNOCENT });
@@ -158,15 +158,15 @@ export class HostilePeer {
 
   /** Counts what the peer still holds. The error listener stays for good: without it a late socket failure would end the process. */
   get kept(): Readonly<Record<string, number>> {
-    const { streams, receiveBudget, scheduler } = this.session;
+    const { streams, places, budget, outbound } = this.session;
     const kept = {
-      sessions: this.#core.sessions.size,
+      sessions: this.#core.connections.size,
       streams: streams.size,
-      places: streams.occupied,
-      heldBytes: receiveBudget.held.used,
-      attachedBytes: receiveBudget.attached.used,
-      queuedBytes: scheduler.backlog.bytes,
-      queues: scheduler.backlog.queues.size,
+      places,
+      heldBytes: budget.held.used,
+      attachedBytes: budget.attached.used,
+      queuedBytes: outbound.bytes,
+      queuedFrames: outbound.frames,
       ...this.socket.listening,
       error: (this.socket.listening.error ?? 0) - 1,
     };

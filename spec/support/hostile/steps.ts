@@ -62,8 +62,8 @@ export const answersPing: Step = (remote) => {
 export const holds =
   (least: number): Step =>
   ({ session }) => {
-    expect(session.receiveBudget.held.used).toBeGreaterThanOrEqual(least);
-    expect(session.receiveBudget.held.used).toBeLessThanOrEqual(session.limits.maxHeldBytes);
+    expect(session.budget.held.used).toBeGreaterThanOrEqual(least);
+    expect(session.budget.held.used).toBeLessThanOrEqual(session.limits.maxHeldBytes);
   };
 
 /** The peer has not closed the socket. */
@@ -73,7 +73,7 @@ export const isOpen = ({ socket }: HostilePeer): void => {
 
 /** The session holds no received bytes. */
 export const holdsNothing: Step = ({ session }) => {
-  expect(session.receiveBudget.held.used).toBe(0);
+  expect(session.budget.held.used).toBe(0);
 };
 
 export const limited = (limits: Partial<Limits>) => ({ options: { limits } });

@@ -67,7 +67,7 @@ export function counting(time: PeerTime): Counting {
     for (const seen of [subscriptions, lists, cores, sockets, signals]) seen.clear();
   });
 
-  const sessions = () => [...cores].flatMap((core) => [...core.sessions]);
+  const sessions = () => [...cores].flatMap((core) => [...core.connections]);
   return {
     held: () => ({
       subscriptions: count(subscriptions, ({ closed }) => (closed ? 0 : 1)),
@@ -76,8 +76,8 @@ export function counting(time: PeerTime): Counting {
       listeners:
         count(sockets.values(), (events) => count(events.values(), ({ size }) => size)) +
         count(signals, (signal) => getEventListeners(signal, 'abort').length),
-      streams: count(sessions(), ({ streams }) => streams.size + streams.occupied),
-      waiting: count(cores, ({ openQueue }) => openQueue.bytes),
+      streams: count(sessions(), ({ streams, places }) => streams.size + places),
+      waiting: count(cores, ({ waiting }) => waiting.bytes),
     }),
     watch(signal) {
       signals.add(signal);

@@ -1,62 +1,65 @@
 import { afterEach, jest } from '@jest/globals';
 import { JsonCodec } from '../../../src/codec/json.js';
-import type { CloseCause } from '../../../src/stream/end.js';
-import { LiveStream } from '../../../src/stream/stream-core.js';
-import { BulkWindow, LONE_WINDOW_BYTES } from '../../../src/connection/bulk-window.js';
+import { LONE_WINDOW_BYTES } from '../../../src/connection/bulk-window.js';
 import type { SendPing } from '../../../src/connection/bulk-window.js';
-import { Session } from '../../../src/connection/connection.js';
-import type { SessionLimits, SessionOptions } from '../../../src/connection/connection.js';
-import type { SessionOwner } from '../../../src/connection/connection.js';
-import { Tally } from '../../../src/connection/connection.js';
-import type { Unsent } from '../../../src/connection/outbound.js';
+import { Connection } from '../../../src/connection/connection.js';
+import type { ConnectionLimits, ConnectionOptions, ConnectionOwner } from '../../../src/connection/connection.js';
+import type { Peer } from '../../../src/peer/peer.js';
+import { Waiting } from '../../../src/peer/waiting.js';
+import { AbortSignals, Deadlines } from '../../../src/stream/deadlines.js';
+import { Tally, defaultErrorSerializer } from '../../../src/stream/end.js';
+import type { CloseCause } from '../../../src/stream/end.js';
+import { extrasOf } from '../../../src/stream/extras.js';
+import { hasDemand, hasRoom, overflowsWith, whenDemand, whenRoom } from '../../../src/stream/sending.js';
+import { StreamCore } from '../../../src/stream/stream-core.js';
+import type { StreamOwner } from '../../../src/stream/stream-core.js';
 import type { SocketClose } from '../../../src/transport/transport.js';
-import type { CloseReason } from '../../../src/wire/codes.js';
-import { isSmall } from '../../../src/wire/outgoing.js';
+import type { CloseReason, ResetCode } from '../../../src/wire/codes.js';
+import { StreamFault } from '../../../src/wire/errors.js';
 import { ABSENT } from '../../../src/wire/frame.js';
-import type { CompleteFrame, Frame, FrameDirection } from '../../../src/wire/frame.js';
+import type { CompleteFrame, Frame, FrameDirection, StreamFrame } from '../../../src/wire/frame.js';
 import { encodedLength } from '../../../src/wire/length.js';
 import { resolveLimits } from '../../../src/wire/limits.js';
 import { toMapping } from '../../../src/wire/mapping.js';
-import { OutgoingFrame } from '../../../src/wire/outgoing.js';
-import type { ResetCode } from '../../../src/wire/codes.js';
-import { hasDemand, hasRoom, overflowsWith, whenDemand, whenRoom } from '../../../src/stream/sending.js';
-import { lastLoss } from './loss.js';
+import { OutgoingFrame, isSmall } from '../../../src/wire/outgoing.js';
 import { ScriptedTransport } from '../socket/scripted-transport.js';
+import { lastLoss } from './loss.js';
 
 /** A frame with only the fields that differ from their default. */
 export type Envelope = Partial<Frame>;
 
 /** How a rig differs from an acceptor with the defaults, JSON and no keepalive. */
-export interface RigOptions extends Partial<Omit<SessionOptions, 'transport' | 'limits' | 'owner'>> {
-  readonly limits?: Partial<SessionLimits>;
-  /** Whether the session has begun to read. Default `true`. */
+export interface RigOptions extends Partial<Omit<ConnectionOptions, 'transport' | 'limits' | 'owner'>> {
+  readonly limits?: Partial<ConnectionLimits>;
+  /** Whether the connection has begun to read. Default `true`. */
   readonly started?: boolean;
-  /** Whether the session sends pings that measure how far the remote has read. Default `true`. */
+  /** Whether the connection sends pings that measure how far the remote has read. Default `true`. */
   readonly measured?: boolean;
-  /** The session knows that its line is `fast`, as after a transfer on loopback, or knows nothing of it. Default `fast`. */
+  /** The connection knows that its line is `fast`, as after a transfer on loopback, or knows nothing of it. Default `fast`. */
   readonly line?: 'fast' | 'unknown';
 }
 
-/** Holds one stream as a peer would, and records each notification. */
-export class Holder extends LiveStream {
+/** A stream that records what it receives. Its reader takes each payload as it comes. */
+export class Holder extends StreamCore {
   /** The open of a remote's stream, once it has arrived whole. */
   open: CompleteFrame | null = null;
+  /** The whole `data` frames, in order. */
   readonly received: CompleteFrame[] = [];
   readonly ends: CloseCause[] = [];
   /** Run with each frame, and with the end. */
   onReceive: (frame: CompleteFrame) => void = () => undefined;
   onGone: (cause: CloseCause) => void = () => undefined;
+  /** Decides whether an unsent stream may wait for another socket. */
+  mayWait: () => boolean = () => false;
+  #arriving: StreamFrame | null = null;
 
-  /** Decides whether an unsent stream waits for another socket. */
-  onRequeue: (unsent: Unsent) => boolean = () => false;
-
-  /** @param onAccepted called with a remote's stream whose open has arrived whole */
-  constructor(
-    local: boolean,
-    isNotification = false,
-    private readonly onAccepted: (holder: Holder) => void = () => undefined,
-  ) {
-    super(local, isNotification);
+  constructor(owner: StreamOwner, local: boolean, isNotification = false) {
+    super(owner, local, isNotification, null, ABSENT);
+    this.reader = { next: () => this.#record(), error: () => undefined, complete: () => undefined };
+    extrasOf(this).whenGone((cause) => {
+      this.ends.push(cause);
+      this.onGone(cause);
+    });
   }
 
   /** The stream itself, which a socket has accepted. */
@@ -65,15 +68,15 @@ export class Holder extends LiveStream {
   }
 
   keep(bytes: number): boolean {
-    return this.held.keep(bytes);
+    return this.ownReceiving.keep(bytes, bytes);
   }
 
   read(bytes: number): void {
-    this.held.read(bytes);
+    this.ownReceiving.read(bytes, bytes);
   }
 
   handOver(): void {
-    this.held.handOver();
+    this.ownReceiving.handOver();
   }
 
   get hasRoom(): boolean {
@@ -101,38 +104,46 @@ export class Holder extends LiveStream {
     return this.received.map(({ payload }) => payload).filter((payload) => payload !== ABSENT);
   }
 
-  accept(open: CompleteFrame): void {
-    this.open = open;
-    this.onAccepted(this);
+  override next(value: StreamFrame | StreamFault): void {
+    const { isClosed } = this;
+    this.#arriving = value instanceof StreamFault || value.type === 'reset' ? null : value;
+    if (this.#arriving?.type === 'open') {
+      this.open = this.#arriving;
+      this.#arriving = null;
+    }
+    super.next(value);
+    // A bare end, or bare headers.
+    if (!isClosed) this.#record();
   }
 
-  receive(frame: CompleteFrame): void {
+  protected override get isMovable(): boolean {
+    return this.mayWait();
+  }
+
+  #record(): void {
+    const frame = this.#arriving;
+    this.#arriving = null;
+    if (frame === null) return;
     this.received.push(frame);
     this.onReceive(frame);
-  }
-
-  gone(cause: CloseCause): void {
-    this.ends.push(cause);
-    this.onGone(cause);
-  }
-
-  requeue(unsent: Unsent): boolean {
-    return this.onRequeue(unsent);
   }
 }
 
 const made = new Set<Rig>();
 
-// An unended session has timers that would keep the process alive.
+// An unended connection has timers that would keep the process alive.
 afterEach(() => {
   for (const rig of made) rig.transport.end();
   made.clear();
 });
 
-/** One session over a scripted socket. It ends after the test. */
+/** One connection over a scripted socket. It ends after the test. */
 export class Rig {
   readonly transport = new ScriptedTransport();
-  readonly session: Session;
+  readonly connection: Connection;
+  /** Where unsent streams wait for the next socket. */
+  readonly waiting = new Waiting(Infinity);
+  readonly #owner: ConnectionOwner;
   /** The streams that the remote has opened, in order. */
   readonly remotes: Holder[] = [];
   readonly refused: (readonly [code: number, reason: string])[] = [];
@@ -157,7 +168,8 @@ export class Rig {
   #told = 0;
 
   constructor({ limits: { note, ...limits } = {}, started = true, measured = true, line = 'fast', ...options }: RigOptions = {}) {
-    this.session = new Session({
+    this.#owner = this.#makeOwner();
+    this.connection = new Connection({
       codec: new JsonCodec(),
       isDialer: false,
       keepalive: null,
@@ -166,11 +178,11 @@ export class Rig {
       ...options,
       transport: this.transport,
       limits: { ...resolveLimits(limits), note },
-      owner: this.#owner(),
+      owner: this.#owner,
     });
-    if (!measured) jest.spyOn(this.session.transit, 'sent').mockReturnValue(false);
+    if (!measured) jest.spyOn(this.connection.transit, 'sent').mockReturnValue(false);
     if (line === 'fast') this.#knowFastLine();
-    if (started) this.session.start();
+    if (started) this.connection.start();
     made.add(this);
   }
 
@@ -181,7 +193,7 @@ export class Rig {
 
   /** Everything sent so far, decoded. */
   get sent(): readonly Envelope[] {
-    return this.transport.sent.map((message) => toMapping(this.session.codec.decode(message)));
+    return this.transport.sent.map((message) => toMapping(this.connection.codec.decode(message)));
   }
 
   /** The frames sent since `news` was last read. */
@@ -197,7 +209,7 @@ export class Rig {
 
   /** Receives frames, one message each. */
   receive(...frames: readonly Frame[]): void {
-    for (const frame of frames) this.transport.receive(this.session.codec.encode(frame));
+    for (const frame of frames) this.transport.receive(this.connection.codec.encode(frame));
   }
 
   /** The remote opens a stream. */
@@ -215,8 +227,8 @@ export class Rig {
 
   /** This side opens a stream; its open is not sent. */
   local(forgotten = false): Holder {
-    const holder = new Holder(true, forgotten);
-    this.session.adopt(holder);
+    const holder = new Holder(this.#owner, true, forgotten);
+    this.connection.adopt(holder);
     return holder;
   }
 
@@ -229,64 +241,102 @@ export class Rig {
 
   /** Sends a frame on a stream; `data` unless it says otherwise. */
   send({ live }: Holder, { payload = ABSENT, ...frame }: Partial<Frame>): void {
-    const { codec, maxFrameBytes } = this.session;
+    const { codec, maxFrameBytes } = this.connection;
     const encoded = payload === ABSENT ? null : codec.encodePayload(payload);
     const fields = { type: 'data', payload, ...frame };
     live.send(new OutgoingFrame(fields, encoded, codec, null, isSmall(fields, encoded, maxFrameBytes, codec)));
   }
 
-  /** Whether the session keeps nothing: no streams, places, queued or held bytes, and no subscription to its socket. */
+  /** Whether the connection keeps nothing: no streams, places, queued or held bytes, and no subscription to its socket. */
   get isEmpty(): boolean {
-    const { streams, receiveBudget, scheduler } = this.session;
-    const held = streams.size + streams.occupied + receiveBudget.used + scheduler.backlog.bytes + scheduler.backlog.queues.size;
+    const { streams, places, budget, outbound } = this.connection;
+    const held = streams.size + places + budget.used + outbound.bytes + outbound.frames;
     return held === 0 && !this.transport.read;
   }
 
   #knowFastLine(): void {
-    const { scheduler, transit } = this.session;
-    let ping: SendPing = (answered) => {
-      ping = transit.ping;
+    const { outbound, transit } = this.connection;
+    const { ping } = transit;
+    let ask: SendPing = (answered) => {
+      ask = ping;
       answered(1);
       return () => undefined;
     };
-    const window = new BulkWindow((answered) => ping(answered), scheduler.pump, scheduler.backlog);
-    window.sent(0, LONE_WINDOW_BYTES);
-    window.release(0);
-    window.probe();
-    scheduler.bulk.window = window;
+    Object.assign(transit, { ping: (answered: (ms: number) => void) => ask(answered) });
+    const nobody = new Holder(this.#owner, true);
+    outbound.pacing.sent(nobody, LONE_WINDOW_BYTES);
+    outbound.pacing.release(nobody);
+    outbound.pacing.probe();
+    Object.assign(transit, { ping });
   }
 
-  #owner(): SessionOwner {
-    return {
+  #makeOwner(): ConnectionOwner {
+    return scriptedOwner({
       tally: this.tally,
-      remoteStream: () =>
-        new Holder(false, false, (holder) => {
-          this.remotes.push(holder);
-          this.onOpened(holder);
-        }),
+      accept: (stream) => {
+        if (!(stream instanceof Holder)) return;
+        this.remotes.push(stream);
+        this.onOpened(stream);
+      },
+      requeue: (stream) => {
+        this.waiting.requeue(stream);
+      },
       refused: (code, reason) => {
         this.refused.push([code, reason]);
       },
-      observed: (_session, direction, frame) => {
+      observed: (_connection, direction, frame) => {
         this.observed.push([direction, toMapping(frame)]);
         this.onObserved(direction, frame);
       },
       sized: {
-        encoded: (_session, frame, message) => {
+        encoded: (_connection, frame, message) => {
           this.encoded.push([frame.type, typeof message === 'string' ? encodedLength(message) : message.byteLength]);
         },
       },
       answered: (rttMs) => this.roundTrips.push(rttMs),
       idle: () => this.idle++,
       notified: () => this.notified++,
-      goneAway: (_session, code) => this.goaways.push(code),
+      goneAway: (_connection, code) => this.goaways.push(code),
       ending: ({ goawayCode }, close) => {
         this.endings.push({ close, goawayCode });
         return lastLoss(close);
       },
       ended: ({ reason }) => this.reasons.push(reason),
-    };
+    });
   }
+}
+
+/** An owner of connections that does nothing, except for what is given. The streams of its remotes are {@link Holder}s. */
+export function scriptedOwner(given: Partial<ConnectionOwner> = {}): ConnectionOwner {
+  const owner: ConnectionOwner = {
+    get peer(): Peer {
+      throw new Error('expected no use of a peer, because a scripted owner has none');
+    },
+    label: 'scripted',
+    codec: new JsonCodec(),
+    options: { errorSerializer: defaultErrorSerializer, label: () => '', maxFrameBytes: 65_536 },
+    hooks: { replyHeaders: { entries: [] }, incomingHeaders: { entries: [] }, errors: { entries: [] } },
+    tally: new Tally(),
+    deadlines: new Deadlines(),
+    signals: new AbortSignals(),
+    isClosing: false,
+    expectsSocket: false,
+    absence: { reason: 'the owner has no socket', error: null },
+    nextStreamId: null,
+    sized: null,
+    accept: () => undefined,
+    requeue: () => undefined,
+    remoteStream: () => new Holder(owner, false),
+    refused: () => undefined,
+    observed: () => undefined,
+    answered: () => undefined,
+    idle: () => undefined,
+    notified: () => undefined,
+    goneAway: () => undefined,
+    ending: (_connection, close) => lastLoss(close),
+    ended: () => undefined,
+  };
+  return Object.defineProperties(owner, Object.getOwnPropertyDescriptors(given));
 }
 
 /** The types of the frames sent since `news` was last read. */

@@ -1,5 +1,5 @@
 import { Observable, Subscription, asyncScheduler } from 'rxjs';
-import type { Session } from '../../connection/connection.js';
+import type { Connection } from '../../connection/connection.js';
 import { CLOSING_MS } from '../../connection/watchdog.js';
 import { messageOf } from '../../stream/end.js';
 import type { Connectivity } from '../../transport/connectivity.js';
@@ -134,11 +134,11 @@ export function failureOf(transport: Transport, protocol: string, address: strin
 /** The dialer of a dial, which receives its reports. */
 export interface DialHost {
   readonly series: Pick<DialSeries, 'address' | 'dials'>;
-  /** The socket is open. Its session does not read yet. */
-  connected(session: Session): void;
-  /** The session accepts streams: the server has answered the hello, or there is no hello. */
-  opened(session: Session): void;
-  /** The dial has failed to open a socket. A hello that fails ends its session instead. */
+  /** The socket is open. Its connection does not read yet. */
+  connected(connection: Connection): void;
+  /** The connection accepts streams: the server has answered the hello, or there is no hello. */
+  opened(connection: Connection): void;
+  /** The dial has failed to open a socket. A hello that fails ends its connection instead. */
   failed(dial: FailedDial): void;
 }
 
@@ -146,8 +146,8 @@ export interface DialHost {
 export class Dial {
   /** The socket that is not open yet. */
   #opening: Transport | null = null;
-  /** The session of the open socket; `null` before. */
-  #session: Session | null = null;
+  /** The connection of the open socket; `null` before. */
+  #connection: Connection | null = null;
   #helloError: AnyMuxError | null = null;
   /** Everything that the dial holds. The end of the dial releases it. */
   readonly #life = new Subscription();
@@ -210,13 +210,13 @@ export class Dial {
   }
 
   /**
-   * Makes the session of a connecting socket while its handshake is under way, so that the first request need not wait for it. That is
-   * two turns later, when the request for the upgrade has left. Returns the session, made now if it is not made yet.
+   * Makes the connection of a connecting socket while its handshake is under way, so that the first request need not wait for it. That is
+   * two turns later, when the request for the upgrade has left. Returns the connection, made now if it is not made yet.
    */
-  #prepareSession(transport: Transport): () => Session {
+  #prepareSession(transport: Transport): () => Connection {
     const step = this.#step;
-    let session: Session | null = null;
-    const sessionOf = (): Session => (session ??= this.core.sessionOver(transport));
+    let connection: Connection | null = null;
+    const sessionOf = (): Connection => (connection ??= this.core.connectionOver(transport));
     transport.turn(() => {
       transport.turn(() => {
         if (!step.closed) sessionOf();
@@ -230,16 +230,16 @@ export class Dial {
     this.#fail(failure);
   }
 
-  #connected(session: Session): void {
+  #connected(connection: Connection): void {
     const { greeting } = this.plan;
-    this.#session = session;
-    this.host.connected(session);
-    if (greeting === null) this.host.opened(session);
-    session.start();
-    if (greeting !== null && !this.closed) this.#greet(session, greeting);
+    this.#connection = connection;
+    this.host.connected(connection);
+    if (greeting === null) this.host.opened(connection);
+    connection.start();
+    if (greeting !== null && !this.closed) this.#greet(connection, greeting);
   }
 
-  #greet(session: Session, greeting: Greeting): void {
+  #greet(connection: Connection, greeting: Greeting): void {
     const { timeoutMs } = greeting;
     const begunAt = steadyNow();
     this.#begin(timeoutMs, 'a hello to send');
@@ -248,9 +248,9 @@ export class Dial {
       const restMs = timeoutMs === 0 ? 0 : Math.max(1, begunAt + timeoutMs - steadyNow());
       this.#begin();
       this.#step.add(
-        greeting.send(this.core, session, hello, restMs).subscribe({
+        greeting.send(this.core, connection, hello, restMs).subscribe({
           complete: () => {
-            this.host.opened(session);
+            this.host.opened(connection);
           },
           error: this.#failWith,
         }),
@@ -297,9 +297,9 @@ export class Dial {
   #fail(failure: FailedDial): void {
     if (this.closed) return;
     this.#begin();
-    if (this.#session !== null) {
+    if (this.#connection !== null) {
       this.#helloError = failure.error;
-      this.#session.drain(0, ResetCode.NO_ERROR, '');
+      this.#connection.drain(0, ResetCode.NO_ERROR, '');
       return;
     }
     // Report one timer turn later, so that an `onClose` registered right after `connect()` receives a synchronous failure.
@@ -346,8 +346,8 @@ export interface Greeting {
   readonly make: MakeHello;
   /** How long the hello and its reply may take together, in ms; 0 is no limit. */
   readonly timeoutMs: number;
-  /** Sends the hello on a new session, and completes when it was answered. */
-  send(core: PeerCore, session: Session, hello: Hello, timeoutMs: number): Observable<never>;
+  /** Sends the hello on a new connection, and completes when it was answered. */
+  send(core: PeerCore, connection: Connection, hello: Hello, timeoutMs: number): Observable<never>;
 }
 
 /** An address, or a function that returns the address for each dial. */

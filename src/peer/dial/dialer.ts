@@ -1,5 +1,5 @@
 import { Subscription, asyncScheduler } from 'rxjs';
-import type { Loss, Session } from '../../connection/connection.js';
+import type { Loss, Connection } from '../../connection/connection.js';
 import { log, logger } from '../../logger.js';
 import type { Absence } from '../../stream/stream-core.js';
 import type { SocketClose } from '../../transport/transport.js';
@@ -147,8 +147,8 @@ export class IdleClose {
 export class Dialer implements SocketSource, DialHost {
   readonly series: DialSeries;
   #phase: 'idle' | 'dialing' | 'greeting' | 'waiting' | 'open' | 'stopped' = 'idle';
-  /** The newest session, which takes streams or is about to. */
-  #session: Session | null = null;
+  /** The newest connection, which takes streams or is about to. */
+  #connection: Connection | null = null;
   #openedAt = 0;
   #sockets = 0;
   #last: CloseReason | null = null;
@@ -174,7 +174,7 @@ export class Dialer implements SocketSource, DialHost {
     if (plan.idleCloseMs > 0)
       this.#idleClose = new IdleClose(
         plan.idleCloseMs,
-        () => this.#phase === 'open' && this.#session?.streams.size === 0,
+        () => this.#phase === 'open' && this.#connection?.streams.size === 0,
         this.#closeIdle.bind(this),
       );
   }
@@ -205,10 +205,10 @@ export class Dialer implements SocketSource, DialHost {
     if (this.#phase === 'waiting') this.#begin();
   }
 
-  goneAway(session: Session, code: ResetCode): void {
+  goneAway(connection: Connection, code: ResetCode): void {
     const { backoff } = this.plan;
     // After a goaway with an error, wait for the socket to end: `lost()` then decides.
-    if (session === this.#session && code === ResetCode.NO_ERROR && backoff !== null && this.#phase === 'open')
+    if (connection === this.#connection && code === ResetCode.NO_ERROR && backoff !== null && this.#phase === 'open')
       this.#wait(backoff.goneAway(this.#openMs()));
   }
 
@@ -219,61 +219,61 @@ export class Dialer implements SocketSource, DialHost {
       // Wait before sending the goaway, because an observer of it may close the peer.
       this.#wait(backoff.spread());
       // This side's ids are used up (S1), so the old socket drains without a deadline.
-      this.core.openSession?.drain(Infinity, ResetCode.NO_ERROR, '');
+      this.core.openConnection?.drain(Infinity, ResetCode.NO_ERROR, '');
     }
     return true;
   }
 
-  idle(session: Session): void {
-    if (session === this.#session) this.#idleClose?.begin();
+  idle(connection: Connection): void {
+    if (connection === this.#connection) this.#idleClose?.begin();
   }
 
-  lost(session: Session, close: SocketClose): Loss {
-    if (session !== this.#session) return this.#lostReplaced(close);
-    this.#session = null;
+  lost(connection: Connection, close: SocketClose): Loss {
+    if (connection !== this.#connection) return this.#lostReplaced(close);
+    this.#connection = null;
     if (this.#phase === 'idle' || this.#phase === 'dialing' || this.#phase === 'waiting') return this.#lostReplaced(close);
     this.#dial?.close();
     const error = this.#phase === 'greeting' ? (this.#dial?.errorAfter(close) ?? null) : null;
-    const heard = session.flood.receivedBytes > 0;
-    return this.#decide(close, { status: null, retryAfterMs: null, announced: session.goawayCode, error, heard });
+    const heard = connection.flood.receivedBytes > 0;
+    return this.#decide(close, { status: null, retryAfterMs: null, announced: connection.goawayCode, error, heard });
   }
 
   stop(): void {
     if (this.#phase === 'stopped') return;
     this.#halt();
     const reason = { ...(this.#last ?? NEVER_OPEN), willRetry: false };
-    if (this.core.sessions.size === 0 && this.#pendingLosses === 0) this.core.finish(reason, null);
-    else if (this.core.openSession === null) this.core.openQueue.failAll({ how: 'lost', reason }, null);
+    if (this.core.connections.size === 0 && this.#pendingLosses === 0) this.core.finish(reason, null);
+    else if (this.core.openConnection === null) this.core.waiting.failAll({ how: 'lost', reason }, null);
   }
 
   // Reports of the current dial
 
-  connected(session: Session): void {
-    this.#session = session;
+  connected(connection: Connection): void {
+    this.#connection = connection;
     this.#phase = 'greeting';
-    this.core.adopt(session);
+    this.core.adopt(connection);
   }
 
-  opened(session: Session): void {
+  opened(connection: Connection): void {
     if (this.#phase !== 'greeting') return;
     this.#phase = 'open';
     this.#dial = null;
     this.series.opened();
     this.#awaitStability();
-    this.core.ready(session, this.#sockets++);
-    this.idle(session);
+    this.core.ready(connection, this.#sockets++);
+    this.idle(connection);
   }
 
   failed({ close, ...facts }: FailedDial): void {
     this.core.ended(this.#decide(close, { ...facts, announced: null, heard: false }));
   }
 
-  /** How long the newest session has accepted streams. */
+  /** How long the newest connection has accepted streams. */
   #openMs(): number {
     return steadyNow() - this.#openedAt;
   }
 
-  /** A session that lasts clears the count of failed dials (D2). */
+  /** A connection that lasts clears the count of failed dials (D2). */
   #awaitStability(): void {
     const { backoff } = this.plan;
     this.#openedAt = steadyNow();
@@ -308,7 +308,7 @@ export class Dialer implements SocketSource, DialHost {
     this.#phase = 'idle';
     this.#resumes.unsubscribe();
     this.#timer.unsubscribe();
-    this.core.openSession?.drain(0, ResetCode.NO_ERROR, 'idle');
+    this.core.openConnection?.drain(0, ResetCode.NO_ERROR, 'idle');
   }
 
   /** Decides what follows the end of a socket or a failed dial. */
@@ -352,8 +352,8 @@ export class Dialer implements SocketSource, DialHost {
   #finish(reason: CloseReason, error: AnyMuxError | null): void {
     this.#halt();
     this.#dialError ??= error;
-    if (this.core.sessions.size === 0) this.core.finish({ ...reason, willRetry: false }, this.#dialError);
-    else this.core.openQueue.failAll({ how: 'lost', reason }, error);
+    if (this.core.connections.size === 0) this.core.finish({ ...reason, willRetry: false }, this.#dialError);
+    else this.core.waiting.failAll({ how: 'lost', reason }, error);
   }
 
   #halt(): void {

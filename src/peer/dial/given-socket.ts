@@ -1,5 +1,5 @@
 import { Subscription } from 'rxjs';
-import type { Loss, Session } from '../../connection/connection.js';
+import type { Loss, Connection } from '../../connection/connection.js';
 import { log } from '../../logger.js';
 import type { Absence } from '../../stream/stream-core.js';
 import { ALWAYS_ONLINE, browserConnectivity } from '../../transport/connectivity.js';
@@ -91,7 +91,7 @@ export class GivenSocket implements SocketSource {
     // There is no other socket to dial later.
   }
 
-  lost(_session: Session, close: SocketClose): Loss {
+  lost(_session: Connection, close: SocketClose): Loss {
     return this.#loss(close, null);
   }
 
@@ -135,14 +135,14 @@ export class GivenSocket implements SocketSource {
 
   #adopt(transport: Transport): void {
     this.#adopted = true;
-    const session = this.core.sessionOver(transport);
-    this.core.adopt(session);
+    const connection = this.core.connectionOver(transport);
+    this.core.adopt(connection);
     if (this.connectivity !== ALWAYS_ONLINE)
       this.#resumes = this.connectivity.resumes$.subscribe(() => {
         this.core.probe();
       });
-    this.core.ready(session, 0);
-    session.start();
+    this.core.ready(connection, 0);
+    connection.start();
   }
 
   #warnUnlessStarted(what: string): void {

@@ -124,7 +124,7 @@ function stay(_value: unknown, cursor: unknown): unknown {
  */
 function endsWithSocket(error: unknown, peer: Peer): boolean {
   // The status is still `open` while the streams of a lost socket receive their errors.
-  if (!isMuxError(error) || Peer.core(peer)?.openSession != null) return false;
+  if (!isMuxError(error) || Peer.core(peer)?.openConnection != null) return false;
   const { status } = peer;
   if (error.code === 'RESET') return error.resetCode === ResetCode.CANCEL && status.state === 'draining' && status.by === 'remote';
   return error.code === 'CONNECTION_LOST' || (error.code === 'REFUSED' && error.resetCode === null);
