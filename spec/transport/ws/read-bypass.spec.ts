@@ -68,11 +68,18 @@ async function read(chunks: readonly Buffer[], masked: boolean, withBypass: bool
   let taken = 0;
   listen(ws, events);
   if (withBypass) {
-    bypass(ws, stream, masked, MAX_PAYLOAD, (message, bytes) => {
-      taken++;
-      expect(bytes).toBe(encodedLength(message));
-      events.push(['message', message]);
-    });
+    bypass(
+      ws,
+      stream,
+      masked,
+      MAX_PAYLOAD,
+      () => undefined,
+      (message, bytes) => {
+        taken++;
+        expect(bytes).toBe(encodedLength(message));
+        events.push(['message', message]);
+      },
+    );
   }
   await turn();
   for (const chunk of chunks) {
@@ -223,7 +230,14 @@ describe.each([
     streams.push(stream);
     const ws = await openWs(stream, masked, MAX_PAYLOAD);
     const messages: Message[] = [];
-    bypass(ws, stream, masked, MAX_PAYLOAD, (message) => messages.push(message));
+    bypass(
+      ws,
+      stream,
+      masked,
+      MAX_PAYLOAD,
+      () => undefined,
+      (message) => messages.push(message),
+    );
     const chunk = all(frames);
     const toString = jest.spyOn(chunk, 'toString');
     stream.emit('data', chunk);
@@ -243,7 +257,14 @@ describe.each([
     const listeners = (): number[] => [stream.listenerCount('data'), ws.listenerCount('message'), ws.listenerCount('error')];
     ws.on('error', () => undefined);
     const before = listeners();
-    bypass(ws, stream, masked, MAX_PAYLOAD, () => undefined);
+    bypass(
+      ws,
+      stream,
+      masked,
+      MAX_PAYLOAD,
+      () => undefined,
+      () => undefined,
+    );
     expect(listeners()).toEqual([before[0], 1, 2]);
     for (const frame of frames) {
       await turn();
@@ -258,7 +279,14 @@ describe.each([
   it('The bypass leaves a stream without a reader alone', () => {
     const stream = new FakeStream();
     streams.push(stream);
-    bypass(Object.assign(new EventEmitter(), { isPaused: false }), stream, masked, MAX_PAYLOAD, () => undefined);
+    bypass(
+      Object.assign(new EventEmitter(), { isPaused: false }),
+      stream,
+      masked,
+      MAX_PAYLOAD,
+      () => undefined,
+      () => undefined,
+    );
     expect(stream.eventNames()).not.toContain('data');
   });
 
@@ -268,9 +296,16 @@ describe.each([
     const ws = await openWs(stream, masked, MAX_PAYLOAD);
     stream.on('data', () => undefined);
     const before = stream.listeners('data');
-    bypass(ws, stream, masked, MAX_PAYLOAD, () => {
-      throw new Error('a message was taken');
-    });
+    bypass(
+      ws,
+      stream,
+      masked,
+      MAX_PAYLOAD,
+      () => undefined,
+      () => {
+        throw new Error('a message was taken');
+      },
+    );
     expect(stream.listeners('data')).toEqual(before);
     ws.terminate();
   });
@@ -287,7 +322,14 @@ describe.each([
       const ws = await openWs(stream, masked, MAX_PAYLOAD);
       const events: Event[] = [];
       listen(ws, events);
-      bypass(ws, stream, masked, MAX_PAYLOAD, (message) => events.push(['message', message]));
+      bypass(
+        ws,
+        stream,
+        masked,
+        MAX_PAYLOAD,
+        () => undefined,
+        (message) => events.push(['message', message]),
+      );
       await turn();
       hurry();
       return { stream, ws, events };

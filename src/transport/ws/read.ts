@@ -196,6 +196,7 @@ class ReadBypass {
     reader: Reader,
     masked: boolean,
     private readonly maxPayload: number,
+    private readonly begin: () => void,
     private readonly receive: Receive,
   ) {
     this.#maskBit = masked ? MASKED : 0;
@@ -208,6 +209,7 @@ class ReadBypass {
   readonly #read = (chunk: Buffer): void => {
     const view = viewOf(chunk);
     this.#share.begin();
+    this.begin();
     let at = this.#forWs.goOn(chunk);
     while (at < chunk.length) {
       const content = at + headerSize(view, at);
@@ -331,11 +333,19 @@ class ReadBypass {
  *
  * @param masked whether the remote dialed
  * @param maxPayload bytes of one message at most, as in `ws`
+ * @param begin called before each read.
  * @param receive takes each message that bypasses `ws`
  */
-export function bypass(ws: PausableSocket, stream: Readable, masked: boolean, maxPayload: number, receive: Receive): void {
+export function bypass(
+  ws: PausableSocket,
+  stream: Readable,
+  masked: boolean,
+  maxPayload: number,
+  begin: () => void,
+  receive: Receive,
+): void {
   const [reader, ...others] = stream.listeners('data') as Reader[];
-  if (reader !== undefined && others.length === 0) new ReadBypass(ws, stream, reader, masked, maxPayload, receive);
+  if (reader !== undefined && others.length === 0) new ReadBypass(ws, stream, reader, masked, maxPayload, begin, receive);
 }
 
 const PLAIN_TEXT = FINAL | TEXT;

@@ -106,20 +106,19 @@ const nextTick = process.nextTick.bind(process);
 
 /** Writers whose turn has not ended. */
 let waiting: TurnWriter[] = [];
+/** Counts the reads of all sockets. Each read begins a turn. */
+let reads = 0;
 
 /**
  * Calls `endTurn` of a writer once, after all messages of one read. One tick serves the writers of all sockets. Each full {@link GROUP} of
  * writers writes before that.
- *
- * @returns whether the writer is the first of its turn
  */
-export function joinTurn(writer: TurnWriter): boolean {
+export function joinTurn(writer: TurnWriter): void {
   const { length } = waiting;
   // `setImmediate` would put the two ends in lockstep.
   if (length === 0) nextTick(endTurns);
   else if (length % GROUP === 0) for (const before of waiting.slice(-GROUP)) guarded(before, 'flush');
   waiting.push(writer);
-  return length === 0;
 }
 
 function endTurns(): void {
@@ -181,19 +180,21 @@ export class WriteBatch implements TurnWriter {
    * more, unless other sockets write in the same turn, as in a broadcast.
    */
   #isLone = false;
+  /** Whether a tick ends this turn. */
+  #hasJoined = false;
+  /** The read that began this turn, counted among {@link reads}; -1 before the first one. */
+  #read = -1;
   /** Whether ASCII messages may be written as text, a character for each byte. A stream of another class may ignore the encoding. */
   readonly #writesText: boolean;
 
   /**
    * @param socket says whether it may still send
    * @param masked whether this side dialed (RFC 6455 §5.3)
-   * @param written called after each write
    */
   constructor(
     private readonly stream: Writable,
     private readonly socket: Pick<Transport, 'writable'>,
     private readonly masked: boolean,
-    private readonly written: () => void,
   ) {
     this.#writesText = !masked && stream instanceof Socket;
   }
@@ -220,6 +221,19 @@ export class WriteBatch implements TurnWriter {
     return this.#messages.reduce((bytes, message) => bytes + headerSizeFor(sizeOf(message), this.masked), this.#writtenHeaderBytes);
   }
 
+  /** A read begins, and with it a turn. The next read ends that turn, so a lone message in between needs no tick behind it. */
+  beginTurn(): void {
+    this.#read = ++reads;
+    if (!this.#hasJoined) this.#turnMessages = 0;
+  }
+
+  /** Calls `task` once the stream has taken all messages added so far. */
+  whenTaken(task: () => void): void {
+    this.flush();
+    // An empty write waits for the writes before it. A callback for each of those would take a tick each.
+    this.stream.write('', task);
+  }
+
   /**
    * Adds a message. It is written at once, or at the end of this turn at the latest.
    *
@@ -227,9 +241,11 @@ export class WriteBatch implements TurnWriter {
    */
   add(message: Message | SplitMessage): void {
     const content = contentOf(message);
-    if (++this.#turnMessages === 1) {
-      const isFirst = joinTurn(this);
-      this.#writeMessages = this.#isLone && isFirst ? 1 : FIRST_WRITE_MESSAGES;
+    const isLone = ++this.#turnMessages === 1 && this.#isLone && waiting.length === 0;
+    if (!this.#hasJoined) {
+      this.#writeMessages = isLone ? 1 : FIRST_WRITE_MESSAGES;
+      this.#hasJoined = !isLone || this.#read !== reads;
+      if (this.#hasJoined) joinTurn(this);
     }
     this.#messages.push(content);
     this.#length += content.length;
@@ -242,6 +258,7 @@ export class WriteBatch implements TurnWriter {
   endTurn(): void {
     this.#isLone = this.#turnMessages === 1;
     this.#turnMessages = 0;
+    this.#hasJoined = false;
     this.flush();
   }
 
@@ -259,7 +276,7 @@ export class WriteBatch implements TurnWriter {
     if (chunks.length > 1) this.stream.cork();
     const last = chunks.length - 1;
     for (let n = 0; n < last; n++) this.stream.write(chunks[n]);
-    this.stream.write(chunks[last], 'latin1', this.written);
+    this.stream.write(chunks[last], 'latin1');
     if (chunks.length > 1) this.stream.uncork();
   }
 

@@ -114,8 +114,9 @@ export class WsTransport extends W3cTransport<WebSocket> {
   }
 
   override whenBelow(bytes: number, task: () => void): void {
+    const isFirst = this.#waiting === null;
     this.#waiting = { bytes, task };
-    this.#passedOn();
+    if (isFirst) this.#passedOn();
   }
 
   // The event of `ws` costs half as much as a W3C event, and delivers text as the bytes that were sent.
@@ -195,13 +196,14 @@ export class WsTransport extends W3cTransport<WebSocket> {
   }
 
   #newBatch(stream: Duplex, masked: boolean): WriteBatch | null {
-    return IS_BUN ? null : new WriteBatch(stream, this, masked, this.#passedOn);
+    return IS_BUN ? null : new WriteBatch(stream, this, masked);
   }
 
   #bypass(stream: Duplex, masked: boolean, maxPayload: number | null): void {
     // A stream of another class may read while it is written to, and so while its last read is still being received.
     if (maxPayload === null || IS_BUN || !(stream instanceof Socket)) return;
-    bypass(this.socket, stream, masked, maxPayload, (message, bytes) => {
+    const begin = (): void => this.#batch?.beginTurn();
+    bypass(this.socket, stream, masked, maxPayload, begin, (message, bytes) => {
       this.receive(message, bytes);
     });
   }
@@ -209,9 +211,12 @@ export class WsTransport extends W3cTransport<WebSocket> {
   // Never runs the task itself: the callback comes from nextTick, and a pump that steps from there would starve reading and timers.
   readonly #passedOn = (): void => {
     const waiting = this.#waiting;
-    if (waiting === null || !this.writable || this.bufferedAmount > waiting.bytes) return;
-    this.#waiting = null;
-    this.turn(waiting.task);
+    if (waiting === null || !this.writable) return;
+    if (this.bufferedAmount > waiting.bytes) this.#batch?.whenTaken(this.#passedOn);
+    else {
+      this.#waiting = null;
+      this.turn(waiting.task);
+    }
   };
 }
 
