@@ -65,7 +65,7 @@ describe('WriteBatch with shared parts', () => {
     sink = new FakeStream();
   });
 
-  const batch = (): WriteBatch => new WriteBatch(sink, { writable: true }, false);
+  const batch = (): WriteBatch => new WriteBatch(sink, { readyState: 1 }, false);
 
   it('A remote reads whole and split messages in the order in which they were added', async () => {
     const line = new FakeStream();
@@ -83,7 +83,7 @@ describe('WriteBatch with shared parts', () => {
     const parts = new Map<string, SharedPart>();
     const burst = fc.asyncProperty(fc.array(message, { minLength: 1, maxLength: 30 }), async (messages) => {
       sender.forget();
-      const of = new WriteBatch(sender, { writable: true }, false);
+      const of = new WriteBatch(sender, { readyState: 1 }, false);
       const expected = messages.map(({ codec, size: units, stream, isSplit }) => {
         const payload = `${'é'.repeat(units % 3)}${'x'.repeat(units)}`;
         const key = `${codec.name} ${units}`;

@@ -19,7 +19,7 @@ function unmasked(bytes: Buffer, from: number, to = bytes.length): Buffer {
 
 describe('WriteBatch', () => {
   let sink: FakeStream;
-  let socket: { writable: boolean };
+  let socket: { readyState: number };
 
   const batch = (masked: boolean): { readonly send: (message: Message) => void; readonly of: WriteBatch } => {
     const of = new WriteBatch(sink, socket, masked);
@@ -32,7 +32,7 @@ describe('WriteBatch', () => {
 
   beforeEach(() => {
     sink = new FakeStream();
-    socket = { writable: true };
+    socket = { readyState: 1 };
   });
 
   it.each<readonly [size: number, header: readonly number[], masked: readonly number[]]>([
@@ -261,7 +261,7 @@ describe('WriteBatch', () => {
   it('WriteBatch writes nothing once its socket closes', async () => {
     const { send, of } = batch(false);
     send('too late');
-    socket.writable = false;
+    socket.readyState = 2;
     await turn();
     expect([sink.writes.length, of.bytes]).toEqual([0, 0]);
   });
@@ -280,7 +280,7 @@ describe('WriteBatch over a socket of Node', () => {
     const [remote] = (await once(server, 'connection')) as [Socket];
     const chunks: Buffer[] = [];
     remote.on('data', (chunk: Buffer) => chunks.push(chunk));
-    const batch = new WriteBatch(socket, { writable: true }, false);
+    const batch = new WriteBatch(socket, { readyState: 1 }, false);
     for (const message of messages) batch.add(message);
     batch.flush();
     socket.end();

@@ -90,7 +90,7 @@ describe('The end of a turn', () => {
     async function lone() {
       const { ticks, WriteBatch } = await ticking();
       const sink = new FakeStream();
-      const batchOver = (stream: FakeStream) => new WriteBatch(stream, { writable: true }, false);
+      const batchOver = (stream: FakeStream) => new WriteBatch(stream, { readyState: 1 }, false);
       const batch = batchOver(sink);
       const endTurns = (): void => {
         for (const tick of ticks.splice(0)) tick();
