@@ -277,15 +277,10 @@ export const ACCEPTED = [
   ]),
   ...of('src/connection/replies.ts', [{ code: 'cap >= CAP_FOR_ANY_REASON', why: FASTER }]),
   ...of('src/connection/watchdog.ts', [
-    { code: 'false', mutant: 'true', within: 'return false;', why: 'the socket is already terminated, which ends all watches' },
-    ...["'closing'", "'stall'"].map((code) => ({ code, why: 'any unique name works' })),
-  ]),
-  ...of('src/connection/watchdog.ts', [
-    { code: 'false', within: '#watching', why: 'no caller asks for a probe before the session reads' },
     { code: 'this.#probedAt !== null', mutant: 'true', why: NARROWING },
     {
-      code: 'this.host.lastSignOfLifeAt() < this.#probedAt',
-      mutant: 'this.host.lastSignOfLifeAt() <= this.#probedAt',
+      code: 'this.lastSignOfLifeAt() < this.#probedAt',
+      mutant: 'this.lastSignOfLifeAt() <= this.#probedAt',
       why: 'a sign of life in the same ms may or may not answer the probe',
     },
   ]),

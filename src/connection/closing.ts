@@ -1,28 +1,9 @@
 import { Subscription, asyncScheduler } from 'rxjs';
 import { log } from '../logger.js';
-import type { Transport } from '../transport/transport.js';
 import { LONGEST_TIMER_MS, steadyNow } from '../util/time.js';
 import { CloseCode, ResetCode } from '../wire/codes.js';
 import { ConnectionFault } from '../wire/errors.js';
-import type { ReceiveBudget } from './budget.js';
-import type { StreamTable } from './connection.js';
-import type { ControlStream } from './control.js';
-import type { Scheduler } from './outbound.js';
-import type { Transit } from './transit.js';
-import type { Watchdog } from './watchdog.js';
-
-/** The parts of a session that its end uses. */
-export interface ClosingHost {
-  readonly transport: Pick<Transport, 'close'>;
-  readonly streams: Pick<StreamTable, 'size' | 'values'>;
-  readonly scheduler: Pick<Scheduler, 'addAhead' | 'stop' | 'whenFlushed'>;
-  readonly receiveBudget: Pick<ReceiveBudget, 'resume' | 'stop'>;
-  readonly watchdog: Pick<Watchdog, 'watchClosing'>;
-  readonly transit: Pick<Transit, 'whenArrived'>;
-  readonly control: Pick<ControlStream, 'announceGoaway' | 'goaway'>;
-  /** The last open stream has ended, and the connection stays. */
-  idle(): void;
-}
+import type { Session } from './connection.js';
 
 /** A remote that goes away with an error has so many ms to close the socket itself. */
 const ERROR_GOAWAY_MS = 1_000;
@@ -42,7 +23,7 @@ export class Closing {
   /** Text of the goaway and of the close frame. */
   #reason = '';
 
-  constructor(private readonly host: ClosingHost) {}
+  constructor(private readonly session: Session) {}
 
   /** Whether the connection has failed or ended. The session then drops later frames. */
   get isOver(): boolean {
@@ -56,45 +37,45 @@ export class Closing {
 
   /** Begins to close, or shortens the current drain. */
   drain(drainMs: number, code: ResetCode, reason: string): void {
-    const { host } = this;
+    const { session } = this;
     if (this.#phase === 'open') {
       this.#phase = 'draining';
       this.#reason = reason;
-      host.receiveBudget.resume();
-      host.scheduler.addAhead(host.control.announceGoaway(code, reason));
+      session.receiveBudget.resume();
+      session.scheduler.addAhead(session.control.announceGoaway(code, reason));
       this.#refuseUndispatched();
     }
     if (this.#phase !== 'draining') return;
-    this.#within(host.streams.size === 0 ? 0 : drainMs, () => {
+    this.#within(session.streams.size === 0 ? 0 : drainMs, () => {
       this.#finish();
     });
   }
 
   /** A stream has left the connection. A draining socket closes after its last stream. */
   streamReleased(): void {
-    if (this.host.streams.size > 0) return;
+    if (this.session.streams.size > 0) return;
     if (this.#phase === 'draining') this.#finish();
-    else if (this.#phase === 'open') this.host.idle();
+    else if (this.#phase === 'open') this.session.idle();
   }
 
   /** Fails the connection: sends nothing more but a goaway that names the fault, and closes the socket. */
   fail(error: unknown): void {
-    const { host } = this;
+    const { session } = this;
     const fault = faultOf(error);
     if (this.#phase === 'closed') return;
     // Announced first, so that no stream opens while the rest is undone.
-    host.control.goaway.announce();
+    session.control.goaway.announce();
     this.#stopReceiving();
-    host.scheduler.stop(host.control.announceGoaway(fault.resetCode, fault.message));
-    host.transport.close(fault.closeCode, fault.message);
+    session.scheduler.stop(session.control.announceGoaway(fault.resetCode, fault.message));
+    session.transport.close(fault.closeCode, fault.message);
   }
 
   /** The remote goes away with an error, and has one second to close the socket itself. */
   expectRemoteClose(): void {
     this.#within(ERROR_GOAWAY_MS, () => {
       this.#stopReceiving();
-      this.host.scheduler.stop(null);
-      this.host.transport.close(CloseCode.CLEAN, '');
+      this.session.scheduler.stop(null);
+      this.session.transport.close(CloseCode.CLEAN, '');
     });
   }
 
@@ -113,7 +94,7 @@ export class Closing {
 
   /** Refuses the remote's streams above the announced `last_stream`. No handler runs for them, so the remote may open them elsewhere. */
   #refuseUndispatched(): void {
-    const { streams, control } = this.host;
+    const { streams, control } = this.session;
     for (const stream of streams.values())
       if (!stream.local && control.goaway.refuses(Number(stream.id))) stream.reset('library', ResetCode.REFUSED, 'this side is going away');
   }
@@ -129,17 +110,17 @@ export class Closing {
   }
 
   #finish(): void {
-    const { host } = this;
+    const { session } = this;
     this.#phase = 'flushing';
     this.#timer.unsubscribe();
-    for (const stream of host.streams.values()) stream.advance('seal');
-    host.receiveBudget.stop();
-    host.watchdog.watchClosing();
-    host.scheduler.whenFlushed(() => {
-      for (const stream of host.streams.values()) stream.reset('library', ResetCode.CANCEL, 'the connection is closing');
-      host.scheduler.whenFlushed(() => {
+    for (const stream of session.streams.values()) stream.advance('seal');
+    session.receiveBudget.stop();
+    session.watchdog.watchClosing();
+    session.scheduler.whenFlushed(() => {
+      for (const stream of session.streams.values()) stream.reset('library', ResetCode.CANCEL, 'the connection is closing');
+      session.scheduler.whenFlushed(() => {
         this.#phase = 'arriving';
-        host.transit.whenArrived(() => {
+        session.transit.whenArrived(() => {
           this.#shut();
         });
       });
@@ -150,13 +131,13 @@ export class Closing {
   #shut(): void {
     if (this.#phase !== 'arriving') return;
     this.#phase = 'shutting';
-    this.host.transport.close(CloseCode.CLEAN, this.#reason);
+    this.session.transport.close(CloseCode.CLEAN, this.#reason);
   }
 
   #stopReceiving(): void {
     this.stop();
-    this.host.receiveBudget.stop();
-    this.host.watchdog.watchClosing();
+    this.session.receiveBudget.stop();
+    this.session.watchdog.watchClosing();
   }
 }
 
