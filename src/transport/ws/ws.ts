@@ -96,7 +96,7 @@ export class WsTransport extends W3cTransport<WebSocket> {
   }
 
   override get bufferedAmount(): number {
-    return super.bufferedAmount + (this.#below?.bytes ?? 0);
+    return this.socket.bufferedAmount + (this.#below?.bytes ?? 0);
   }
 
   override get sentBytes(): number {
@@ -108,8 +108,7 @@ export class WsTransport extends W3cTransport<WebSocket> {
   }
 
   override holds(bytes: number): boolean {
-    const waiting = this.#below?.mostBytes ?? 0;
-    return super.bufferedAmount + waiting >= bytes && super.holds(bytes);
+    return this.socket.bufferedAmount + (this.#below?.mostBytes ?? 0) >= bytes && this.bufferedAmount >= bytes;
   }
 
   override whenBelow(bytes: number, task: () => void): void {
