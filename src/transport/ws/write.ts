@@ -267,6 +267,13 @@ export class WriteBatch {
   }
 
   #write(messages: readonly Content[], length: number): void {
+    const [first] = messages;
+    // A broadcast adds one shared frame to each socket: make no list for each of them.
+    if (first instanceof SharedFrame && messages.length === 1) {
+      this.#writtenHeaderBytes += first.headerBytes;
+      this.#writeChunks(first.chunks);
+      return;
+    }
     const text = textOf(messages, this.masked);
     if (text === null) this.#writeChunks(this.#chunks(messages));
     else {
@@ -288,12 +295,6 @@ export class WriteBatch {
 
   /** Returns the bytes of all messages, in order. The bytes of shared messages are not copied. */
   #chunks(messages: readonly Content[]): readonly Buffer[] {
-    const [first] = messages;
-    // A broadcast adds one shared frame to each socket: make no list for each of them.
-    if (first instanceof SharedFrame && messages.length === 1) {
-      this.#writtenHeaderBytes += first.headerBytes;
-      return first.chunks;
-    }
     const chunks: Buffer[] = [];
     let whole: WholeContent[] = [];
     for (const message of messages) {
