@@ -277,15 +277,10 @@ export const ACCEPTED = [
   ]),
   ...of('src/connection/replies.ts', [{ code: 'cap >= CAP_FOR_ANY_REASON', why: FASTER }]),
   ...of('src/connection/watchdog.ts', [
-    { code: 'false', mutant: 'true', within: 'return false;', why: 'the socket is already terminated, which ends all watches' },
-    ...["'closing'", "'stall'"].map((code) => ({ code, why: 'any unique name works' })),
-  ]),
-  ...of('src/connection/watchdog.ts', [
-    { code: 'false', within: '#watching', why: 'no caller asks for a probe before the session reads' },
     { code: 'this.#probedAt !== null', mutant: 'true', why: NARROWING },
     {
-      code: 'this.host.lastSignOfLifeAt() < this.#probedAt',
-      mutant: 'this.host.lastSignOfLifeAt() <= this.#probedAt',
+      code: 'this.lastSignOfLifeAt() < this.#probedAt',
+      mutant: 'this.lastSignOfLifeAt() <= this.#probedAt',
       why: 'a sign of life in the same ms may or may not answer the probe',
     },
   ]),
@@ -319,19 +314,12 @@ export const ACCEPTED = [
   ...of('src/stream/stream-core.ts', [{ code: "slice.type === 'open'", mutant: 'true', why: FASTER }]),
   ...of('src/transport/ws/write.ts', [{ code: 'keysLeft === 0', mutant: 'true', why: FASTER }]),
   ...of('src/transport/ws/write.ts', [
-    { code: "''", within: "?? ''", why: NARROWING },
-    { code: "'latin1'", why: 'it encodes only ASCII text' },
-    { code: 'text === null', mutant: 'true', within: 'bytesOf(', why: FASTER },
-    { code: "typeof message !== 'string'", mutant: 'false', why: 'ASCII bytes are the same as their text' },
     { code: "typeof content === 'string'", mutant: 'true', why: 'equivalent on Node, whose `Buffer.byteLength` measures buffers too' },
   ]),
   ...of(
     'src/transport/ws/websocket-frame.ts',
     ['false', 'at < last'].map((mutant) => ({ code: 'at <= last', mutant, why: FASTER })),
   ),
-  ...of('src/transport/ws/read.ts', [
-    { code: 'false', within: ' #isHeard = false;', why: 'set before each call that passes bytes to `ws`' },
-  ]),
   ...of('src/connection/inbound.ts', [{ code: 'this.#receivedBytes - this.#paidBytes < BYTES_PER_PING', mutant: 'false', why: FASTER }]),
   ...of('src/connection/closing.ts', [
     { code: '{ cause: error }', mutant: '{}', why: 'the error is already logged, and no code reads its cause' },

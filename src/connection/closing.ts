@@ -1,28 +1,9 @@
 import { Subscription, asyncScheduler } from 'rxjs';
 import { log } from '../logger.js';
-import type { Transport } from '../transport/transport.js';
 import { LONGEST_TIMER_MS, steadyNow } from '../util/time.js';
 import { CloseCode, ResetCode } from '../wire/codes.js';
 import { ConnectionFault } from '../wire/errors.js';
-import type { Budget } from './budget.js';
 import type { Connection } from './connection.js';
-import type { ControlStream } from './control.js';
-import type { Outbound } from './outbound.js';
-import type { Transit } from './transit.js';
-import type { Watchdog } from './watchdog.js';
-
-/** The parts of a session that its end uses. */
-export interface ClosingHost {
-  readonly transport: Pick<Transport, 'close'>;
-  readonly streams: Pick<Connection['streams'], 'size' | 'values'>;
-  readonly outbound: Pick<Outbound, 'addAhead' | 'stop' | 'whenFlushed'>;
-  readonly budget: Pick<Budget, 'resume' | 'stop'>;
-  readonly watchdog: Pick<Watchdog, 'watchClosing'>;
-  readonly transit: Pick<Transit, 'whenArrived'>;
-  readonly control: Pick<ControlStream, 'announceGoaway' | 'goaway'>;
-  /** The last open stream has ended, and the connection stays. */
-  idle(): void;
-}
 
 /** A remote that goes away with an error has so many ms to close the socket itself. */
 const ERROR_GOAWAY_MS = 1_000;
@@ -33,8 +14,8 @@ const ERROR_GOAWAY_MS = 1_000;
  */
 export class Closing {
   /**
-   * `flushing`: the session writes out everything. `arriving`: the remote reads the bytes on their way. `shutting`: the WebSocket closes.
-   * `closed`: the session writes and reads nothing any more.
+   * `flushing`: the connection writes out everything. `arriving`: the remote reads the bytes on their way. `shutting`: the WebSocket closes.
+   * `closed`: the connection writes and reads nothing any more.
    */
   #phase: 'open' | 'draining' | 'flushing' | 'arriving' | 'shutting' | 'closed' = 'open';
   #deadline = Infinity;
@@ -42,9 +23,9 @@ export class Closing {
   /** Text of the goaway and of the close frame. */
   #reason = '';
 
-  constructor(private readonly host: ClosingHost) {}
+  constructor(private readonly connection: Connection) {}
 
-  /** Whether the connection has failed or ended. The session then drops later frames. */
+  /** Whether the connection has failed or ended. The connection then drops later frames. */
   get isOver(): boolean {
     return this.#phase === 'closed';
   }
@@ -56,45 +37,45 @@ export class Closing {
 
   /** Begins to close, or shortens the current drain. */
   drain(drainMs: number, code: ResetCode, reason: string): void {
-    const { host } = this;
+    const { connection } = this;
     if (this.#phase === 'open') {
       this.#phase = 'draining';
       this.#reason = reason;
-      host.budget.resume();
-      host.outbound.addAhead(host.control.announceGoaway(code, reason));
+      connection.budget.resume();
+      connection.outbound.addAhead(connection.control.announceGoaway(code, reason));
       this.#refuseUndispatched();
     }
     if (this.#phase !== 'draining') return;
-    this.#within(host.streams.size === 0 ? 0 : drainMs, () => {
+    this.#within(connection.streams.size === 0 ? 0 : drainMs, () => {
       this.#finish();
     });
   }
 
   /** A stream has left the connection. A draining socket closes after its last stream. */
   streamReleased(): void {
-    if (this.host.streams.size > 0) return;
+    if (this.connection.streams.size > 0) return;
     if (this.#phase === 'draining') this.#finish();
-    else if (this.#phase === 'open') this.host.idle();
+    else if (this.#phase === 'open') this.connection.idle();
   }
 
   /** Fails the connection: sends nothing more but a goaway that names the fault, and closes the socket. */
   fail(error: unknown): void {
-    const { host } = this;
+    const { connection } = this;
     const fault = faultOf(error);
     if (this.#phase === 'closed') return;
     // Announced first, so that no stream opens while the rest is undone.
-    host.control.goaway.announce();
+    connection.control.goaway.announce();
     this.#stopReceiving();
-    host.outbound.stop(host.control.announceGoaway(fault.resetCode, fault.message));
-    host.transport.close(fault.closeCode, fault.message);
+    connection.outbound.stop(connection.control.announceGoaway(fault.resetCode, fault.message));
+    connection.transport.close(fault.closeCode, fault.message);
   }
 
   /** The remote goes away with an error, and has one second to close the socket itself. */
   expectRemoteClose(): void {
     this.#within(ERROR_GOAWAY_MS, () => {
       this.#stopReceiving();
-      this.host.outbound.stop(null);
-      this.host.transport.close(CloseCode.CLEAN, '');
+      this.connection.outbound.stop(null);
+      this.connection.transport.close(CloseCode.CLEAN, '');
     });
   }
 
@@ -113,7 +94,7 @@ export class Closing {
 
   /** Refuses the remote's streams above the announced `last_stream`. No handler runs for them, so the remote may open them elsewhere. */
   #refuseUndispatched(): void {
-    const { streams, control } = this.host;
+    const { streams, control } = this.connection;
     for (const stream of streams.values())
       if (!stream.local && control.goaway.refuses(Number(stream.id))) stream.reset('library', ResetCode.REFUSED, 'this side is going away');
   }
@@ -129,17 +110,17 @@ export class Closing {
   }
 
   #finish(): void {
-    const { host } = this;
+    const { connection } = this;
     this.#phase = 'flushing';
     this.#timer.unsubscribe();
-    for (const stream of host.streams.values()) stream.advance('seal');
-    host.budget.stop();
-    host.watchdog.watchClosing();
-    host.outbound.whenFlushed(() => {
-      for (const stream of host.streams.values()) stream.reset('library', ResetCode.CANCEL, 'the connection is closing');
-      host.outbound.whenFlushed(() => {
+    for (const stream of connection.streams.values()) stream.advance('seal');
+    connection.budget.stop();
+    connection.watchdog.watchClosing();
+    connection.outbound.whenFlushed(() => {
+      for (const stream of connection.streams.values()) stream.reset('library', ResetCode.CANCEL, 'the connection is closing');
+      connection.outbound.whenFlushed(() => {
         this.#phase = 'arriving';
-        host.transit.whenArrived(() => {
+        connection.transit.whenArrived(() => {
           this.#shut();
         });
       });
@@ -150,13 +131,13 @@ export class Closing {
   #shut(): void {
     if (this.#phase !== 'arriving') return;
     this.#phase = 'shutting';
-    this.host.transport.close(CloseCode.CLEAN, this.#reason);
+    this.connection.transport.close(CloseCode.CLEAN, this.#reason);
   }
 
   #stopReceiving(): void {
     this.stop();
-    this.host.budget.stop();
-    this.host.watchdog.watchClosing();
+    this.connection.budget.stop();
+    this.connection.watchdog.watchClosing();
   }
 }
 

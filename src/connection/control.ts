@@ -58,7 +58,7 @@ export class GoAway {
   }
 }
 
-/** The parts of a session that the frames of the connection use. */
+/** The parts of a connection that the frames of the connection use. */
 export interface ControlHost extends MessageForm {
   readonly flood: FloodGuard;
   readonly hold: Pick<AnswerHold, 'pinged'>;

@@ -1,7 +1,7 @@
-import type { Subscription } from 'rxjs';
-import { restTimer } from '../util/time.js';
+import { Watch } from '../util/time.js';
+import type { Clock } from '../util/time.js';
 import { ResetCode } from '../wire/codes.js';
-import type { WatchHost } from './watchdog.js';
+import type { Connection } from './connection.js';
 
 /** So many received bytes excuse one second of silence. No line in use is slower, so a busy line never counts as silent. */
 const BYTES_PER_SECOND = 1024;
@@ -13,67 +13,65 @@ const BYTES_PER_SECOND = 1024;
  * The watch is also a clock. That clock shows the silence so far, and stands still while this side slows the remote. The watch holds at most one
  * timer, and no timer while every payload is whole.
  */
-export class FragmentWatch {
-  #timer: Subscription | null = null;
+export class FragmentWatch implements Clock {
+  /** `null` before the first fragment that others are to follow. */
+  #watch: Watch | null = null;
   /** The time of this clock right after the last message. */
   #silentMs = 0;
   #receivedAt = 0;
-  /** No payload counts silence before this time, and no message excuses such silence. */
-  #sinceMs = 0;
 
-  constructor(private readonly host: Pick<WatchHost, 'reading' | 'hold' | 'limits' | 'reassembly' | 'streams'>) {}
+  constructor(private readonly connection: Pick<Connection, 'reading' | 'hold' | 'limits' | 'reassembly' | 'streams'>) {}
 
   /** Returns the silence so far, in ms. Compare only times of the same watch. */
   now(): number {
-    return this.#silentMs + this.#clock() - this.#receivedAt;
+    return this.#silentMs + this.#readMs() - this.#receivedAt;
+  }
+
+  get paused(): boolean {
+    return this.connection.reading.paused;
   }
 
   /** A message has come in. */
   received(bytes: number): void {
-    if (this.#timer === null) return;
+    const watch = this.#watch;
+    if (watch?.isRunning !== true) return;
     const silentMs = this.now();
     // Bounded: a burst of 64 MiB would otherwise excuse 18 hours of silence.
-    this.#sinceMs = Math.max(this.#sinceMs, silentMs - this.host.limits.reassemblyTimeoutMs);
-    this.#silentMs = Math.max(this.#sinceMs, silentMs - Math.ceil((1_000 * bytes) / BYTES_PER_SECOND));
-    this.#receivedAt = this.#clock();
+    watch.since = Math.max(watch.since, silentMs - this.connection.limits.reassemblyTimeoutMs);
+    this.#silentMs = Math.max(watch.since, silentMs - Math.ceil((1_000 * bytes) / BYTES_PER_SECOND));
+    this.#receivedAt = this.#readMs();
   }
 
   /** A fragment has come in, and more are to follow. */
   begin(): void {
-    if (this.#timer !== null) return;
-    this.#silentMs = this.#sinceMs = 0;
-    this.#receivedAt = this.#clock();
-    this.#wait();
+    if (this.#watch?.isRunning === true) return;
+    const { reassembly, limits } = this.connection;
+    this.#silentMs = 0;
+    this.#receivedAt = this.#readMs();
+    this.#watch ??= new Watch(
+      this,
+      () => limits.reassemblyTimeoutMs,
+      () => Math.min(this.now(), reassembly.oldestFragmentAt),
+      () => reassembly.unfinished.length > 0,
+      () => this.#resetOverdue(),
+    );
+    this.#watch.begin();
   }
 
   stop(): void {
-    this.#timer?.unsubscribe();
+    this.#watch?.stop();
   }
 
   /** A clock that stands still while this side slows the remote. */
-  #clock(): number {
-    return this.host.reading.now() - this.host.hold.heldMs;
+  #readMs(): number {
+    return this.connection.reading.now() - this.connection.hold.heldMs;
   }
 
-  #wait(): void {
-    const { reading, reassembly, limits } = this.host;
-    const now = this.now();
-    const remainingMs = Math.max(this.#sinceMs, Math.min(now, reassembly.oldestFragmentAt)) + limits.reassemblyTimeoutMs - now;
-    this.#timer = restTimer(reading, remainingMs, limits.reassemblyTimeoutMs, (onTime) => {
-      // A late timer proves nothing about the remote: start the whole period again.
-      if (!onTime) this.#sinceMs = this.now();
-      this.#resetOverdue();
-      if (reassembly.unfinished.length > 0) this.#wait();
-      else this.#timer = null;
-    });
-  }
-
-  #resetOverdue(): void {
-    const { limits, reassembly, streams } = this.host;
+  #resetOverdue(): number | null {
+    const { limits, reassembly, streams } = this.connection;
     const ms = limits.reassemblyTimeoutMs;
-    const overdueAt = this.now() - ms;
-    if (overdueAt < this.#sinceMs) return;
-    for (const id of reassembly.unfinishedSince(overdueAt))
+    for (const id of reassembly.unfinishedSince(this.now() - ms))
       streams.get(id)?.reset('library', ResetCode.DEADLINE_EXCEEDED, `no fragment for ${ms} ms (reassemblyTimeoutMs)`);
+    return reassembly.unfinished.length > 0 ? Number(this.#watch?.since) : null;
   }
 }

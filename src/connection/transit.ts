@@ -1,9 +1,10 @@
 import type { Transport } from '../transport/transport.js';
 import { Fifo } from '../util/collections.js';
 import { TokenBucket, steadyNow } from '../util/time.js';
+import type { ControlStream } from './control.js';
 import { BYTES_PER_PING } from './inbound.js';
 
-/** The slowest line that a session waits for, in bytes per ms: a line of 8 kB/s less the cost of TCP, TLS and a busy machine. */
+/** The slowest line that a connection waits for, in bytes per ms: a line of 8 kB/s less the cost of TCP, TLS and a busy machine. */
 export const SLOWEST_BYTES_PER_MS = 6;
 /** One ping follows so many UTF-16 units of text, or bytes, while extra pings are left. Each slice is longer. */
 export const LENGTH_PER_PING = 32 * 1024;
@@ -20,7 +21,7 @@ export const MAX_AHEAD_BYTES = 2 * 1024 * 1024;
 export const FAST_MS = 1_000;
 /** A line that carries {@link LENGTH_PER_PING} within so many ms carries the data between two granted pings within 0.4 s. */
 export const FAST_RTT_MS = 50;
-/** A session does not wait for data that arrives within this time, in ms. */
+/** A connection does not wait for data that arrives within this time, in ms. */
 const SOON_MS = 2_000;
 
 /** A ping that has left and has no answer yet. */
@@ -32,19 +33,14 @@ interface Mark {
   readonly dueAt: number;
 }
 
-/** Sends the pings of a connection. */
-export interface PingSender {
-  /** Calls `left` once the socket has the ping, and `answered` with the round trip in ms. Returns a function that stops waiting. */
-  ping(answered: (ms: number) => void, lost?: () => void, left?: () => void): () => void;
-}
-
 /**
  * Estimates how many sent bytes the remote has not read yet. The kernel takes megabytes at once and then shows nothing for minutes, so pings
  * follow the data. A pong shows how far the remote has read. The speed of the slowest line bounds how long the next pong may take. All times
  * come from the rxjs clock.
  */
 export class Transit {
-  readonly #extraPings = new TokenBucket(EXTRA_PINGS);
+  /** Made for the first ping that needs it. */
+  #extraPings: TokenBucket | null = null;
   /** Pings that have left and have no answer yet, in order. */
   readonly #marks = new Fifo<Mark>();
   /** UTF-16 units and bytes sent since the last ping. */
@@ -63,7 +59,7 @@ export class Transit {
 
   constructor(
     private readonly transport: Pick<Transport, 'sentBytes'>,
-    private readonly control: PingSender,
+    private readonly control: Pick<ControlStream, 'ping'>,
   ) {}
 
   /** When the remote last answered a ping; `-Infinity` before that. */
@@ -127,7 +123,9 @@ export class Transit {
 
   #mayPing(isBulk: boolean): boolean {
     if (this.unmarkedLength >= BYTES_PER_PING) return true;
-    if ((!isBulk && this.#isFast()) || !this.#extraPings.take()) return false;
+    if (!isBulk && this.#isFast()) return false;
+    this.#extraPings ??= new TokenBucket(EXTRA_PINGS);
+    if (!this.#extraPings.take()) return false;
     // The receiver grants a part of this ping for the data before it.
     this.#extraPings.earn(this.unmarkedLength / BYTES_PER_PING);
     return true;

@@ -2,19 +2,14 @@ import { Subscription, noop } from 'rxjs';
 import type { Transport } from '../transport/transport.js';
 import { atLeast, readOptions } from '../util/check.js';
 import type { Options } from '../util/check.js';
-import { LazyMap } from '../util/collections.js';
-import { STEADY_CLOCK, restTimer, steadyNow } from '../util/time.js';
+import { STEADY_CLOCK, Watch, restTimer, steadyNow } from '../util/time.js';
 import type { Clock } from '../util/time.js';
 import type { Message } from '../wire/codec.js';
-import type { ResetCode } from '../wire/codes.js';
-import type { Limits } from '../wire/limits.js';
-import type { Reassembly } from '../wire/reassembly.js';
 import type { SplitMessage } from '../wire/shared.js';
 import type { ReadBackpressure } from './budget.js';
+import type { Connection } from './connection.js';
 import { FragmentWatch } from './fragment-watch.js';
 import { SOCKET_FULL_BYTES } from './outbound.js';
-import type { Outbound } from './outbound.js';
-import type { Transit } from './transit.js';
 
 /** When a connection is probed and when it is given up, in ms. */
 export interface Keepalive {
@@ -41,86 +36,6 @@ export const KEEPALIVE: Options<Keepalive, KeepaliveTimes> = {
 
 /** The defaults of {@link Keepalive}. */
 export const DEFAULT_KEEPALIVE: KeepaliveTimes = readOptions(KEEPALIVE, {});
-
-/** The parts of a connection that its keepalive reads and calls. */
-export interface KeepaliveHost {
-  /** A clock that stands still while this side does not read. */
-  readonly clock: Clock;
-  /** When the last sign of life came: a received frame, or a full socket that took bytes it had held back. */
-  lastSignOfLifeAt(): number;
-  /** When the slowest line that a session waits for would bring the next answer. */
-  answerDueAt(): number;
-  /** Sends a ping. */
-  probe(): void;
-  /** Terminates the connection. */
-  terminate(): void;
-}
-
-/**
- * Probes a connection after `idleMs` of silence and terminates the connection `timeoutMs` later. Any sign of life in between is an answer.
- * At most one probe and one timer exist at a time.
- */
-export class KeepaliveTimer {
-  #watching = false;
-  #timer = Subscription.EMPTY;
-  /** When the last probe was sent; `null` once its answer was noticed. */
-  #probedAt: number | null = null;
-
-  constructor(
-    private readonly times: KeepaliveTimes,
-    private readonly host: KeepaliveHost,
-  ) {}
-
-  start(): void {
-    this.#watching = true;
-    this.#awaitSilence();
-  }
-
-  stop(): void {
-    this.#watching = false;
-    this.#timer.unsubscribe();
-  }
-
-  /** Asks for a sign of life at once: the page woke up, or the network came back. */
-  probeNow(): void {
-    const isProbing = this.#probedAt !== null && this.host.lastSignOfLifeAt() < this.#probedAt;
-    if (this.#watching && !isProbing) this.#probe();
-  }
-
-  #awaitSilence(): void {
-    this.#probedAt = null;
-    const silence = this.host.clock.now() - this.host.lastSignOfLifeAt();
-    if (silence >= this.times.idleMs) this.#probe();
-    else
-      this.#arm(this.times.idleMs - silence, this.times.idleMs, () => {
-        this.#awaitSilence();
-      });
-  }
-
-  #probe(): void {
-    const probedAt = (this.#probedAt = this.host.clock.now());
-    this.host.probe();
-    this.#awaitLife(probedAt, this.times.timeoutMs);
-  }
-
-  #awaitLife(probedAt: number, ms: number): void {
-    const { idleMs, timeoutMs } = this.times;
-    // Idle time counts from the moment of the answer, so look for an answer before the time is up.
-    this.#arm(Math.min(ms, idleMs), timeoutMs, (onTime) => {
-      const remainingMs = Math.max(probedAt, this.host.answerDueAt()) + timeoutMs - this.host.clock.now();
-      if (this.host.lastSignOfLifeAt() >= probedAt) this.#awaitSilence();
-      else if (!onTime) this.#probe();
-      else if (remainingMs > 0) this.#awaitLife(probedAt, remainingMs);
-      else this.host.terminate();
-    });
-  }
-
-  #arm(remainingMs: number, period: number, next: (onTime: boolean) => void): void {
-    this.#timer.unsubscribe();
-    // A probe may have ended the connection.
-    if (this.#watching) this.#timer = restTimer(this.host.clock, remainingMs, period, next);
-  }
-}
 
 /** Bytes that merely pass through a socket: so many at most, for so many ms at most. More bytes or more time mean a full socket. */
 const PASSING_BYTES = 16 * 1024;
@@ -222,79 +137,74 @@ export const CLOSING_MS = 2_000;
  */
 const RECEIVE_ONLY_MS = 8_000;
 
-/** Waits for a stall: no movement for `ms` on `clock`. */
-interface Watch {
-  readonly ms: number;
-  readonly clock: Clock;
-  readonly movedAt: () => number;
-  /** Returns whether movement is still expected. */
-  readonly isPending: () => boolean;
-  /** Called after a stall. Returns `true` to go on watching. */
-  readonly onStalled: () => boolean;
-}
-
 /**
  * Watches whether a connection moves. Movement is a received frame, or bytes of this side that the socket has taken. A sign of life is a
  * received frame, or bytes that the socket took because the remote made room. So a slow upload and a quiet peer survive. A dead peer does
  * not, even while this side sends. Every watch holds at most one timer, and no timer while no movement is expected.
+ *
+ * The keepalive probes a connection after `idleMs` of silence and terminates the connection `timeoutMs` later. Any sign of life in between
+ * is an answer. At most one probe exists at a time.
  */
-export class Watchdog implements KeepaliveHost {
+export class Watchdog {
+  /** A clock that stands still while this side does not read. */
   readonly clock: Clock;
   readonly fragments: FragmentWatch;
-  readonly #keepalive: KeepaliveTimer | null;
   readonly #writes: WriteProgress;
-  /** Timers of the running watches. */
-  readonly #timers = new LazyMap<'closing' | 'stall', Subscription>();
   readonly #stallFrom: number;
+  /** The watches of a closing socket and of a full one, which begin on demand. */
+  #closing: Watch | null = null;
+  #stall: Watch | null = null;
   /** When the last message came in; 0 before the first one. */
   #receivedAt = 0;
-  #stopped = false;
+  #phase: 'new' | 'started' | 'stopped' = 'new';
+  #keepalive = Subscription.EMPTY;
+  /** When the last probe of the keepalive was sent; `null` once its answer was noticed. */
+  #probedAt: number | null = null;
 
+  /** @param times `null`: the connection is never probed */
   constructor(
-    private readonly host: WatchHost,
-    keepalive: KeepaliveTimes | null,
+    private readonly connection: Connection,
+    private readonly times: KeepaliveTimes | null,
   ) {
-    const { transport, limits, reading } = host;
+    const { transport, limits, reading } = connection;
     this.clock = reading;
-    this.fragments = new FragmentWatch(host);
+    this.fragments = new FragmentWatch(connection);
     this.#writes = new WriteProgress(transport, reading);
     this.#stallFrom = Math.min(limits.stallBytes, SOCKET_FULL_BYTES);
-    this.#keepalive = keepalive === null ? null : new KeepaliveTimer(keepalive, this);
   }
 
   /** Reading begins now, unless the connection has already ended. */
   start(): void {
-    if (this.#stopped) return;
+    if (this.#phase === 'stopped') return;
+    this.#phase = 'started';
     this.#writes.begin();
-    this.#keepalive?.start();
+    if (this.times !== null) this.#awaitSilence(this.times);
   }
 
   /** A message has come in. */
   received(bytes: number): void {
     this.#receivedAt = this.clock.now();
     this.fragments.received(bytes);
-    this.host.transit.received(bytes);
+    this.connection.transit.received(bytes);
   }
 
   /** The socket has accepted a message. */
   sent(message: Message | SplitMessage): void {
-    const { transit, transport, outbound } = this.host;
+    const { transit, transport, outbound } = this.connection;
     const now = steadyNow();
     this.#writes.sent(now);
     if (transport.holds(this.#stallFrom)) this.#watchStall();
     if (transit.sent(typeof message === 'string' ? message.length : message.byteLength, now, outbound.isLastBulk)) this.#probeArrival();
   }
 
+  /** When the last sign of life came. */
   lastSignOfLifeAt(): number {
     return Math.max(this.#receivedAt, this.#writes.drainedAtReadTime());
   }
 
-  answerDueAt(): number {
-    return this.host.reading.at(this.host.transit.dueAt);
-  }
-
+  /** Sends a ping. */
   probe(): void {
-    const { transit, control } = this.host;
+    const { transit, control } = this.connection;
     // The ping may come behind much data. Its pong is then due once a slow line has carried that data.
     const isBehindData = transit.needsMark;
     this.#writes.sendProbe(() => {
@@ -303,39 +213,77 @@ export class Watchdog implements KeepaliveHost {
     });
   }
 
+  /** Asks for a sign of life at once: the page woke up, or the network came back. */
   probeNow(): void {
-    this.#keepalive?.probeNow();
-  }
-
-  terminate(): void {
-    this.host.transport.terminate('no sign of life');
+    const isProbing = this.#probedAt !== null && this.lastSignOfLifeAt() < this.#probedAt;
+    if (this.#phase === 'started' && this.times !== null && !isProbing) this.#keepAlive(this.times);
   }
 
   /** Terminates a closing socket after 2 s without movement, counted from when the next answer is due. */
   watchClosing(): void {
-    this.#watch('closing', () => ({
-      ms: CLOSING_MS,
-      clock: this.clock,
-      movedAt: () => this.#closingMovedAt(),
-      isPending: () => true,
-      onStalled: () => {
-        if (this.host.closing.arrivalMissed()) return true;
-        this.host.transport.terminate('closing made no progress');
-        return false;
+    const { clock, connection } = this;
+    this.#closing ??= new Watch(
+      clock,
+      () => CLOSING_MS,
+      () => this.#closingMovedAt(),
+      () => true,
+      () => {
+        if (connection.closing.arrivalMissed()) return clock.now();
+        connection.transport.terminate('closing made no progress');
+        return null;
       },
-    }));
+    );
+    if (this.#phase !== 'stopped') this.#closing.begin();
   }
 
   /** A fragment has come in, and more are to follow. */
   watchFragments(): void {
-    if (!this.#stopped) this.fragments.begin();
+    if (this.#phase !== 'stopped') this.fragments.begin();
   }
 
   stop(): void {
-    this.#stopped = true;
-    this.#keepalive?.stop();
-    this.fragments.stop();
-    for (const timer of this.#timers.values()) timer.unsubscribe();
+    this.#phase = 'stopped';
+    this.#keepalive.unsubscribe();
+    for (const watch of [this.fragments, this.#closing, this.#stall]) watch?.stop();
+  }
+
+  #awaitSilence(times: KeepaliveTimes): void {
+    this.#probedAt = null;
+    const remainingMs = this.lastSignOfLifeAt() + times.idleMs - this.clock.now();
+    if (remainingMs <= 0) this.#keepAlive(times);
+    else
+      this.#arm(remainingMs, times.idleMs, () => {
+        this.#awaitSilence(times);
+      });
+  }
+
+  #keepAlive(times: KeepaliveTimes): void {
+    const probedAt = (this.#probedAt = this.clock.now());
+    this.probe();
+    this.#awaitLife(probedAt, times, times.timeoutMs);
+  }
+
+  #awaitLife(probedAt: number, times: KeepaliveTimes, ms: number): void {
+    const { idleMs, timeoutMs } = times;
+    // Idle time counts from the moment of the answer, so look for an answer before the time is up.
+    this.#arm(Math.min(ms, idleMs), timeoutMs, (onTime) => {
+      const remainingMs = Math.max(probedAt, this.#answerDueAt()) + timeoutMs - this.clock.now();
+      if (this.lastSignOfLifeAt() >= probedAt) this.#awaitSilence(times);
+      else if (!onTime) this.#keepAlive(times);
+      else if (remainingMs > 0) this.#awaitLife(probedAt, times, remainingMs);
+      else this.connection.transport.terminate('no sign of life');
+    });
+  }
+
+  #arm(remainingMs: number, period: number, next: (onTime: boolean) => void): void {
+    this.#keepalive.unsubscribe();
+    // A probe may have ended the connection.
+    if (this.#phase === 'started') this.#keepalive = restTimer(this.clock, remainingMs, period, next);
+  }
+
+  /** When the slowest line that a connection waits for would bring the next answer. */
+  #answerDueAt(): number {
+    return this.connection.reading.at(this.connection.transit.dueAt);
   }
 
   /**
@@ -343,78 +291,34 @@ export class Watchdog implements KeepaliveHost {
    * receiver that holds back the pongs of bulk may answer any other ping.
    */
   #probeArrival(): void {
-    const { outbound, transit } = this.host;
+    const { outbound, transit } = this.connection;
     const window = outbound.windowOfLast(transit.unmarkedLength);
     if (window === null) transit.ping(noop);
     else window.probe();
   }
 
   #closingMovedAt(): number {
-    const { transport, outbound, closing } = this.host;
+    const { transport, outbound, closing } = this.connection;
     const isTaken = Math.max(transport.bufferedAmount, outbound.bytes) === 0 && !closing.awaitsArrival;
-    const tookAt = Math.max(this.#writes.tookAtReadTime(), this.answerDueAt());
+    const tookAt = Math.max(this.#writes.tookAtReadTime(), this.#answerDueAt());
     const movedAt = Math.max(this.#receivedAt, tookAt);
     return isTaken ? movedAt : Math.min(movedAt, tookAt + RECEIVE_ONLY_MS);
   }
 
   /** Watches a full socket, which must take a byte within `stallMs`. */
   #watchStall(): void {
-    this.#watch('stall', () => {
-      const { transport, limits, outbound, transit } = this.host;
-      return {
-        ms: limits.stallMs,
-        clock: STEADY_CLOCK,
-        movedAt: () => Math.max(this.#writes.tookAt(), transit.arrivedAt),
-        isPending: () => transport.bufferedAmount > 0,
-        onStalled: () => {
-          if (transport.bufferedAmount + outbound.bytes < limits.stallBytes) return true;
-          transport.terminate('slow consumer');
-          return false;
-        },
-      };
-    });
+    const { transport, limits, outbound, transit } = this.connection;
+    this.#stall ??= new Watch(
+      STEADY_CLOCK,
+      () => limits.stallMs,
+      () => Math.max(this.#writes.tookAt(), transit.arrivedAt),
+      () => transport.bufferedAmount > 0,
+      () => {
+        if (transport.bufferedAmount + outbound.bytes < limits.stallBytes) return steadyNow();
+        transport.terminate('slow consumer');
+        return null;
+      },
+    );
+    if (this.#phase !== 'stopped') this.#stall.begin();
   }
-
-  #watch(what: 'closing' | 'stall', begin: () => Watch): void {
-    if (this.#stopped || this.#timers.has(what)) return;
-    const { ms, clock, movedAt, isPending, onStalled } = begin();
-    let since = clock.now();
-    const look = (): void => {
-      const remainingMs = Math.max(since, movedAt()) + ms - clock.now();
-      const timer = restTimer(clock, remainingMs, ms, (onTime) => {
-        // A late timer proves nothing about the remote: start the whole period again.
-        if (!onTime) since = clock.now();
-        const hasMoved = Math.max(since, movedAt()) + ms > clock.now();
-        if (isPending() && (hasMoved || onStalled())) {
-          if (!hasMoved) since = clock.now();
-          look();
-        } else this.#timers.delete(what);
-      });
-      this.#timers.set(what, timer);
-    };
-    look();
-  }
-}
-
-/** The parts of a session that its watches use. */
-export interface WatchHost {
-  readonly transport: Transport;
-  readonly limits: Limits;
-  readonly reading: ReadBackpressure;
-  readonly reassembly: Reassembly;
-  /** How long the remote's bulk has been slowed so far. */
-  readonly hold: { readonly heldMs: number };
-  readonly transit: Transit;
-  readonly outbound: Pick<Outbound, 'bytes' | 'isLastBulk' | 'windowOfLast'>;
-  readonly control: {
-    /** Sends the ping of the keepalive. */
-    probe(): void;
-  };
-  readonly closing: {
-    readonly awaitsArrival: boolean;
-    arrivalMissed(): boolean;
-  };
-  readonly streams: {
-    get(id: number): { reset(by: 'library', code: ResetCode, reason: string): void } | undefined;
-  };
 }

@@ -95,6 +95,60 @@ export function restTimer(clock: Clock, remainingMs: number, period: number, due
   return patientTimer(ms, due, Math.max(ms, period / SPARE_PART));
 }
 
+/** Watches for a time without movement, from {@link begin} until nothing is pending. Only a running watch has a timer, and it has one. */
+export class Watch {
+  /** Silence before this time does not count. */
+  since = 0;
+  #timer: Subscription | null = null;
+
+  /**
+   * @param ms the time without movement.
+   * @param movedAt when something last moved, on `clock`.
+   * @param isPending whether movement is still expected.
+   * @param stalled called after `ms` without movement. Returns the time from which to count again, or `null` to end the watch
+   */
+  constructor(
+    private readonly clock: Clock,
+    private readonly ms: () => number,
+    private readonly movedAt: () => number,
+    private readonly isPending: () => boolean,
+    private readonly stalled: () => number | null,
+  ) {}
+
+  get isRunning(): boolean {
+    return this.#timer !== null;
+  }
+
+  begin(): void {
+    if (this.isRunning) return;
+    this.since = this.clock.now();
+    this.#wait();
+  }
+
+  stop(): void {
+    this.#timer?.unsubscribe();
+    this.#timer = null;
+  }
+
+  #remainingMs(): number {
+    return Math.max(this.since, this.movedAt()) + this.ms() - this.clock.now();
+  }
+
+  #wait(): void {
+    this.#timer = restTimer(this.clock, this.#remainingMs(), this.ms(), (onTime) => {
+      // A late timer proves nothing about the remote: start the whole period again.
+      if (!onTime) this.since = this.clock.now();
+      const since = this.isPending() ? (this.#remainingMs() > 0 ? this.since : this.stalled()) : null;
+      // `stalled` may have stopped the watch.
+      if (since === null || !this.isRunning) this.#timer = null;
+      else {
+        this.since = since;
+        this.#wait();
+      }
+    });
+  }
+}
+
 /** A token bucket. The virtual time of a TestScheduler fills it too. */
 export class TokenBucket {
   // Both hold fractions later. The engine stores `-0` as a fraction too, so a bucket never changes its shape, which would end optimization.

@@ -1,5 +1,5 @@
 import type { Buffer } from 'node:buffer';
-import { contentSize, headerSize, viewOf } from '../../../src/transport/ws/websocket-frame.js';
+import { Header, viewOf } from '../../../src/transport/ws/websocket-frame.js';
 
 /** One WebSocket frame without a mask. */
 export interface FrameBytes {
@@ -12,14 +12,12 @@ export interface FrameBytes {
 /** Cuts bytes into WebSocket frames (RFC 6455 §5.2). Leaves out a last frame that is not whole. */
 export function framesIn(bytes: Buffer): readonly FrameBytes[] {
   const view = viewOf(bytes);
+  const header = new Header();
   const frames: FrameBytes[] = [];
   for (let at = 0; at < bytes.length;) {
-    const header = headerSize(view, at);
-    if (at + header > bytes.length) break;
-    const end = at + header + contentSize(view, at);
-    if (end > bytes.length) break;
-    frames.push({ bytes: bytes.subarray(at, end), content: bytes.subarray(at + header, end) });
-    at = end;
+    if (!header.read(view, at) || header.end > bytes.length) break;
+    frames.push({ bytes: bytes.subarray(at, header.end), content: bytes.subarray(header.content, header.end) });
+    at = header.end;
   }
   return frames;
 }

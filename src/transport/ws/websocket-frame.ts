@@ -6,44 +6,44 @@ export const PING = 9;
 export const PONG = 10;
 
 // The second byte: the mask bit, and the length or the size of the length field.
-export const MASKED = 0x80;
+const MASKED = 0x80;
 export const ONE_BYTE_LENGTH = 125;
 const IN_TWO_BYTES = 126;
 const IN_EIGHT_BYTES = 127;
 
-const KEY_BYTES = 4;
+export const KEY_BYTES = 4;
 export const MAX_HEADER_BYTES = 2 + 8 + KEY_BYTES;
-
-/** The first two bytes of a header, and the size of its frame in bytes. */
-export interface Header {
-  readonly first: number;
-  readonly second: number;
-  readonly frameSize: number;
-}
 
 /** A view of the same bytes. */
 export function viewOf(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
 }
 
-/** The header at `at`, which must have arrived completely. */
-export function headerAt(view: DataView, at: number): Header {
-  return { first: view.getUint8(at), second: view.getUint8(at + 1), frameSize: headerSize(view, at) + contentSize(view, at) };
-}
+/** The header of a frame. Each {@link read} fills it anew. */
+export class Header {
+  first = 0;
+  masked = false;
+  /** The length in the second byte, or the code of a longer length field. */
+  length = 0;
+  /** Offsets of the content, and of the next frame. */
+  content = 0;
+  end = 0;
 
-/** Bytes of the header at `at`. At least 2, which is also the result if the second byte is missing. */
-export function headerSize(view: DataView, at: number): number {
-  const second = at + 1 < view.byteLength ? view.getUint8(at + 1) : 0;
-  const length = second & ~MASKED;
-  const size = length === IN_TWO_BYTES ? 2 + 2 : length === IN_EIGHT_BYTES ? 2 + 8 : 2;
-  return (second & MASKED) === 0 ? size : size + KEY_BYTES;
-}
-
-/** Bytes of the content after the header at `at`, which must have arrived completely. */
-export function contentSize(view: DataView, at: number): number {
-  const length = view.getUint8(at + 1) & ~MASKED;
-  if (length === IN_TWO_BYTES) return view.getUint16(at + 2);
-  return length === IN_EIGHT_BYTES ? Number(view.getBigUint64(at + 2)) : length;
+  /** Reads the header at `at`. Returns whether it has arrived completely. */
+  read(view: DataView, at: number): boolean {
+    if (at + 2 > view.byteLength) return false;
+    const second = view.getUint8(at + 1);
+    const length = second & ~MASKED;
+    const lengthBytes = length === IN_TWO_BYTES ? 2 : length === IN_EIGHT_BYTES ? 8 : 0;
+    this.first = view.getUint8(at);
+    this.masked = (second & MASKED) !== 0;
+    this.length = length;
+    this.content = at + 2 + lengthBytes + (this.masked ? KEY_BYTES : 0);
+    if (this.content > view.byteLength) return false;
+    const size = lengthBytes === 0 ? length : lengthBytes === 2 ? view.getUint16(at + 2) : Number(view.getBigUint64(at + 2));
+    this.end = this.content + size;
+    return true;
+  }
 }
 
 /** Bytes of the header for a content of `size` bytes. */
@@ -67,27 +67,23 @@ export function putHeader(view: DataView, at: number, kind: number, size: number
   return at + headerSizeFor(size, masked);
 }
 
-/** Returns the header of an unmasked text of less than 2^16 bytes, a character for each byte. */
-export function textHeader(size: number): string {
-  return size <= ONE_BYTE_LENGTH
-    ? String.fromCharCode(FINAL | TEXT, size)
-    : String.fromCharCode(FINAL | TEXT, IN_TWO_BYTES, size >> 8, size & 0xff);
-}
-
-/** Masks the content in `view` from `from` up to `to`, and writes the key before it. */
-export function maskWith(key: number, view: DataView, from: number, to: number): void {
-  view.setInt32(from - KEY_BYTES, key);
-  mask(view, from, to, key);
-}
-
-/** Unmasks content with the key before it. A second call masks the content again. */
+/** Masks or unmasks content with the key before it, which is the same operation (RFC 6455 §5.3). */
 export function flipMask(view: DataView, from: number, to: number): void {
-  mask(view, from, to, view.getInt32(from - KEY_BYTES));
-}
-
-/** Masks or unmasks bytes, which is the same operation (RFC 6455 §5.3). */
-function mask(view: DataView, from: number, to: number, key: number): void {
+  const key = view.getInt32(from - KEY_BYTES);
   let at = from;
   for (const last = to - KEY_BYTES; at <= last; at += KEY_BYTES) view.setInt32(at, view.getInt32(at) ^ key);
   for (let shift = 24; at < to; at++, shift -= 8) view.setUint8(at, view.getUint8(at) ^ (key >> shift));
+}
+
+/** Returns the header of a text of `size` bytes, a character for each byte. The masking key in it is 0. */
+export function textHeader(size: number, masked: boolean): string {
+  const maskBit = masked ? MASKED : 0;
+  const low = size & 0xff;
+  const header =
+    size <= ONE_BYTE_LENGTH
+      ? String.fromCharCode(FINAL | TEXT, maskBit | size)
+      : size < 2 ** 16
+        ? String.fromCharCode(FINAL | TEXT, maskBit | IN_TWO_BYTES, size >> 8, low)
+        : String.fromCharCode(FINAL | TEXT, maskBit | IN_EIGHT_BYTES, 0, 0, 0, 0, size >> 24, (size >> 16) & 0xff, (size >> 8) & 0xff, low);
+  return masked ? `${header}\0\0\0\0` : header;
 }

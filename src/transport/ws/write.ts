@@ -1,25 +1,27 @@
 import { Buffer } from 'node:buffer';
 import { randomFillSync } from 'node:crypto';
 import { Socket } from 'node:net';
-import type { Writable } from 'node:stream';
+import type { Duplex } from 'node:stream';
 import type { Message } from '../../wire/codec.js';
 import { MOST_BYTES_PER_UNIT } from '../../wire/length.js';
 import { SplitMessage } from '../../wire/shared.js';
 import type { SharedPart } from '../../wire/shared.js';
-import type { Transport } from '../transport.js';
-import { BINARY, MAX_HEADER_BYTES, TEXT, headerSizeFor, maskWith, putHeader, textHeader, viewOf } from './websocket-frame.js';
+import { ReadyState } from '../transport.js';
+import type { SocketLike } from '../transport.js';
+import { BINARY, KEY_BYTES, MAX_HEADER_BYTES, TEXT, flipMask, headerSizeFor, putHeader, textHeader, viewOf } from './websocket-frame.js';
 
 /** Unused masking keys, made in bulk: making each key by itself would cost more than masking with it. */
 const KEYS = new Int32Array(1024);
 let keysLeft = 0;
 
-/** Returns an unpredictable key for the mask of one frame (RFC 6455 §5.3). */
-export function newMaskingKey(): number {
+/** Masks the content in `view` from `from` up to `to`. Writes an unpredictable key before it (RFC 6455 §5.3). */
+function maskAnew(view: DataView, from: number, to: number): void {
   if (keysLeft === 0) {
     randomFillSync(KEYS);
     keysLeft = KEYS.length;
   }
-  return KEYS[--keysLeft] ?? 0;
+  view.setInt32(from - KEY_BYTES, KEYS[--keysLeft] ?? 0);
+  flipMask(view, from, to);
 }
 
 /** An unmasked WebSocket frame (RFC 6455 §5.2). Frames of several sockets share its chunks, or the last one. */
@@ -87,39 +89,33 @@ function bytesOf(message: Message): Buffer {
   return typeof message === 'string' ? Buffer.from(message) : Buffer.from(message);
 }
 
-/** Writes messages in few writes for each turn. */
-export interface TurnWriter {
-  /** Writes the waiting messages. */
-  flush(): void;
-  /** Called after all messages of the turn. Writes those that wait. */
-  endTurn(): void;
-}
-
 /**
  * So many sockets write one after the other. Between two writes of one broadcast, the code of all other work would push the kernel's code
  * out of the processor's cache. With more sockets, the first remote would wait too long.
  */
 export const GROUP = 32;
 
+/** Writes the waiting messages when told, and at the end of its turn. */
+type TurnWriter = Pick<WriteBatch, 'flush' | 'endTurn'>;
+
 // Captured before a test runner can install fake timers.
 const nextTick = process.nextTick.bind(process);
 
 /** Writers whose turn has not ended. */
 let waiting: TurnWriter[] = [];
+/** Counts the reads of all sockets. Each read begins a turn. */
+let reads = 0;
 
 /**
  * Calls `endTurn` of a writer once, after all messages of one read. One tick serves the writers of all sockets. Each full {@link GROUP} of
  * writers writes before that.
- *
- * @returns whether the writer is the first of its turn
  */
-export function joinTurn(writer: TurnWriter): boolean {
+export function joinTurn(writer: TurnWriter): void {
   const { length } = waiting;
   // `setImmediate` would put the two ends in lockstep.
   if (length === 0) nextTick(endTurns);
   else if (length % GROUP === 0) for (const before of waiting.slice(-GROUP)) guarded(before, 'flush');
   waiting.push(writer);
-  return length === 0;
 }
 
 function endTurns(): void {
@@ -162,7 +158,7 @@ const ENOUGH_WRITE_LENGTH = 64 * 1024;
  * Writes the messages of one turn to the stream below a WebSocket, in few writes of one buffer each. If `ws` sends them one by one,
  * each takes two objects, a header and a chunk of the stream. These cost more than all other work for a small message.
  */
-export class WriteBatch implements TurnWriter {
+export class WriteBatch {
   #messages: Content[] = [];
   /** Length of all waiting messages, in UTF-16 units and bytes. */
   #length = 0;
@@ -181,22 +177,17 @@ export class WriteBatch implements TurnWriter {
    * more, unless other sockets write in the same turn, as in a broadcast.
    */
   #isLone = false;
-  /** Whether ASCII messages may be written as text, a character for each byte. A stream of another class may ignore the encoding. */
-  readonly #writesText: boolean;
+  /** Whether a tick ends this turn. */
+  #hasJoined = false;
+  /** The read that began this turn, counted among {@link reads}; -1 before the first one. */
+  #read = -1;
 
-  /**
-   * @param socket says whether it may still send
-   * @param masked whether this side dialed (RFC 6455 §5.3)
-   * @param written called after each write
-   */
+  /** @param masked whether this side dialed (RFC 6455 §5.3) */
   constructor(
-    private readonly stream: Writable,
-    private readonly socket: Pick<Transport, 'writable'>,
-    private readonly masked: boolean,
-    private readonly written: () => void,
-  ) {
-    this.#writesText = !masked && stream instanceof Socket;
-  }
+    protected readonly stream: Duplex,
+    protected readonly ws: Pick<SocketLike, 'readyState'>,
+    protected readonly masked: boolean,
+  ) {}
 
   /** Bytes of the messages that are not written to the stream yet. */
   get bytes(): number {
@@ -220,21 +211,40 @@ export class WriteBatch implements TurnWriter {
     return this.#messages.reduce((bytes, message) => bytes + headerSizeFor(sizeOf(message), this.masked), this.#writtenHeaderBytes);
   }
 
+  /** A read begins, and with it a turn. The next read ends that turn, so a lone message in between needs no tick behind it. */
+  beginTurn(): void {
+    this.#read = ++reads;
+    if (!this.#hasJoined) this.#turnMessages = 0;
+  }
+
+  /** Calls `task` once the stream has taken all messages added so far. */
+  whenTaken(task: () => void): void {
+    this.flush();
+    // An empty write waits for the writes before it. A callback for each of those would take a tick each.
+    this.stream.write('', task);
+  }
+
   /**
    * Adds a message. It is written at once, or at the end of this turn at the latest.
    *
    * @throws TypeError for a message that is neither text nor bytes, from a faulty codec; the other messages are still written
    */
   add(message: Message | SplitMessage): void {
-    const content = contentOf(message);
-    if (++this.#turnMessages === 1) {
-      const isFirst = joinTurn(this);
-      this.#writeMessages = this.#isLone && isFirst ? 1 : FIRST_WRITE_MESSAGES;
+    const content = typeof message === 'string' ? message : contentOf(message);
+    const isLone = ++this.#turnMessages === 1 && this.#isLone && waiting.length === 0;
+    if (!this.#hasJoined && !(isLone && this.#read === reads)) {
+      this.#hasJoined = true;
+      this.#writeMessages = FIRST_WRITE_MESSAGES;
+      joinTurn(this);
+    }
+    if (isLone) {
+      this.#write([content], content.length);
+      return;
     }
     this.#messages.push(content);
     this.#length += content.length;
     if (this.#messages.length >= this.#writeMessages || this.#length >= ENOUGH_WRITE_LENGTH) {
-      this.#writeMessages = Math.min(Math.max(2 * this.#writeMessages, FIRST_WRITE_MESSAGES), MOST_WRITE_MESSAGES);
+      this.#writeMessages = Math.min(2 * this.#writeMessages, MOST_WRITE_MESSAGES);
       this.flush();
     }
   }
@@ -242,38 +252,52 @@ export class WriteBatch implements TurnWriter {
   endTurn(): void {
     this.#isLone = this.#turnMessages === 1;
     this.#turnMessages = 0;
+    this.#hasJoined = false;
     this.flush();
   }
 
   /** Writes all waiting messages. */
   flush(): void {
-    if (this.#messages.length === 0) return;
-    const text = this.#writesText && this.#length <= MOST_TEXT_LENGTH ? textOf(this.#messages) : null;
-    if (text !== null) this.#writtenHeaderBytes += text.length - this.#length;
-    const chunks = text === null ? this.#chunks() : [text];
+    const [messages, length] = [this.#messages, this.#length];
+    if (messages.length === 0) return;
     // A new array: setting `length` to 0 drops the elements too, by a slow call into the engine.
     this.#messages = [];
     this.#length = this.#measured = this.#bytes = 0;
+    this.#write(messages, length);
+  }
+
+  #write(messages: readonly Content[], length: number): void {
+    const [first] = messages;
+    // A broadcast adds one shared frame to each socket: make no list for each of them.
+    if (first instanceof SharedFrame && messages.length === 1) {
+      this.#writtenHeaderBytes += first.headerBytes;
+      this.#writeChunks(first.chunks);
+      return;
+    }
+    const text = textOf(messages, this.masked);
+    if (text === null) this.#writeChunks(this.#chunks(messages));
+    else {
+      this.#writtenBytes += text.length;
+      this.#writtenHeaderBytes += text.length - length;
+      // A stream of another class may ignore the encoding.
+      const isWritten = !this.masked && text.length <= MOST_TEXT_LENGTH && this.stream instanceof Socket;
+      if (this.ws.readyState === ReadyState.OPEN) this.stream.write(isWritten ? text : bytesOfText(text, messages, this.masked), 'latin1');
+    }
+  }
+
+  #writeChunks(chunks: readonly Buffer[]): void {
     for (const chunk of chunks) this.#writtenBytes += chunk.length;
-    if (!this.socket.writable) return;
+    if (this.ws.readyState !== ReadyState.OPEN) return;
     if (chunks.length > 1) this.stream.cork();
-    const last = chunks.length - 1;
-    for (let n = 0; n < last; n++) this.stream.write(chunks[n]);
-    this.stream.write(chunks[last], 'latin1', this.written);
+    for (const chunk of chunks) this.stream.write(chunk);
     if (chunks.length > 1) this.stream.uncork();
   }
 
   /** Returns the bytes of all messages, in order. The bytes of shared messages are not copied. */
-  #chunks(): readonly Buffer[] {
-    const [first] = this.#messages;
-    // A broadcast adds one shared frame to each socket: make no list for each of them.
-    if (first instanceof SharedFrame && this.#messages.length === 1) {
-      this.#writtenHeaderBytes += first.headerBytes;
-      return first.chunks;
-    }
+  #chunks(messages: readonly Content[]): readonly Buffer[] {
     const chunks: Buffer[] = [];
     let whole: WholeContent[] = [];
-    for (const message of this.#messages) {
+    for (const message of messages) {
       if (message instanceof SharedFrame) {
         if (whole.length > 0) chunks.push(this.#framed(whole));
         whole = [];
@@ -285,13 +309,12 @@ export class WriteBatch implements TurnWriter {
     return chunks;
   }
 
-  /** Encodes messages one after the other as WebSocket frames, one frame each (RFC 6455 §5.2). */
+  /** Encodes messages of any kind one after the other as WebSocket frames, one frame each (RFC 6455 §5.2). */
   #framed(messages: readonly WholeContent[]): Buffer {
     const { masked } = this;
-    const text = asciiOf(messages, masked);
-    const sizes = messages.map(text === null ? sizeOf : lengthOf);
-    const bytes = text === null ? bytesOfOfWrite(messages, sizes, masked) : Buffer.from(text, 'latin1');
-    const view = new DataView(bytes.buffer, bytes.byteOffset);
+    const sizes = messages.map(sizeOf);
+    const bytes = Buffer.allocUnsafe(sizes.reduce((sum, size) => sum + framedSize(size, masked), 0));
+    const view = viewOf(bytes);
     let at = 0;
     let n = 0;
     for (const message of messages) {
@@ -299,7 +322,9 @@ export class WriteBatch implements TurnWriter {
       const content = putHeader(view, at, typeof message === 'string' ? TEXT : BINARY, size, masked);
       this.#writtenHeaderBytes += content - at;
       at = content + size;
-      if (masked) maskWith(newMaskingKey(), view, content, at);
+      if (typeof message === 'string') bytes.write(message, content);
+      else bytes.set(message, content);
+      if (masked) maskAnew(view, content, at);
     }
     return bytes;
   }
@@ -314,52 +339,35 @@ function contentOf(message: Message | SplitMessage): Content {
   return message instanceof SplitMessage ? sharedFrame(message) : Buffer.from(Buffer.from(message));
 }
 
-/** Concatenates messages, each after its header without a mask. Returns `null` unless all of them are ASCII. */
-function textOf(messages: readonly Content[]): string | null {
+/**
+ * Concatenates messages, each after its header, a character for each byte. Returns `null` unless all of them are ASCII. Measuring and
+ * copying one text takes half as long as one by one.
+ */
+function textOf(messages: readonly Content[], masked: boolean): string | null {
   let text = '';
   let bytesBeyondAscii = 0;
   for (const message of messages) {
     if (typeof message !== 'string') return null;
-    const header = textHeader(message.length);
-    text += header + message;
-    bytesBeyondAscii += sizeOf(header) - header.length;
+    const { length } = message;
+    text += textHeader(length, masked) + message;
+    // The first byte of each header is not ASCII. The second one is not if it has the mask bit, and some bytes of a longer length are not.
+    bytesBeyondAscii += (masked ? 2 : 1) + ((length >> 7) & 1) + ((length >> 15) & 1) + ((length >> 23) & 1);
   }
-  return sizeOf(text) - bytesBeyondAscii === text.length ? text : null;
+  return Buffer.byteLength(text) - bytesBeyondAscii === text.length ? text : null;
 }
 
-/**
- * Concatenates messages, with room for a header before each. Returns `null` unless all of them are ASCII. Measuring and copying one
- * text takes half as long as one by one.
- */
-function asciiOf(messages: readonly WholeContent[], masked: boolean): string | null {
-  let text = '';
-  for (const message of messages) {
-    if (typeof message !== 'string') return null;
-    text += `${ROOM[headerSizeFor(message.length, masked)] ?? ''}${message}`;
-  }
-  return sizeOf(text) === text.length ? text : null;
-}
-
-/** Concatenates messages of any kind as bytes, with the same room. */
-function bytesOfOfWrite(messages: readonly WholeContent[], sizes: readonly number[], masked: boolean): Buffer {
-  const bytes = Buffer.allocUnsafe(sizes.reduce((sum, size) => sum + framedSize(size, masked), 0));
+/** Returns the bytes of ASCII messages that {@link textOf} has concatenated. */
+function bytesOfText(text: string, messages: readonly Content[], masked: boolean): Buffer {
+  const bytes = Buffer.from(text, 'latin1');
+  if (!masked) return bytes;
+  const view = new DataView(bytes.buffer, bytes.byteOffset);
   let at = 0;
-  let n = 0;
-  for (const message of messages) {
-    const size = sizes[n++] ?? 0;
-    at += headerSizeFor(size, masked);
-    if (typeof message === 'string') bytes.write(message, at);
-    else bytes.set(message, at);
-    at += size;
+  for (const { length } of messages) {
+    const content = at + headerSizeFor(length, true);
+    at = content + length;
+    maskAnew(view, content, at);
   }
   return bytes;
-}
-
-/** Placeholder texts for headers, by their size in bytes. */
-const ROOM = Array.from({ length: MAX_HEADER_BYTES + 1 }, (_, bytes) => '\0'.repeat(bytes));
-
-function lengthOf({ length }: Content): number {
-  return length;
 }
 
 function sizeOf(content: Content): number {

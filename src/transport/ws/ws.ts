@@ -14,8 +14,7 @@ import { refusesOffer } from '../../wire/errors.js';
 import { SplitMessage, sharedSlicer, splitEncoder } from '../../wire/shared.js';
 import type { SocketClose, SocketEvent, SocketLike, Transport } from '../transport.js';
 import { W3cTransport } from '../w3c.js';
-import { bypass } from './read.js';
-import { WriteBatch } from './write.js';
+import { NodeSocket } from './read.js';
 
 /** Bun replaces `ws` by its own sockets, which are not on top of Node's streams. */
 const IS_BUN = 'bun' in process.versions;
@@ -39,7 +38,7 @@ export class WsTransport extends W3cTransport<WebSocket> {
   readonly encoder: Transport['encoder'];
   readonly cut: Transport['cut'];
   /** `null` unless the TCP or TLS stream below the socket is known. */
-  #batch: WriteBatch | null = null;
+  #below: NodeSocket | null = null;
   #refusedStatus: number | null = null;
   #hint = '';
   #retryAfterMs: number | null = null;
@@ -55,11 +54,9 @@ export class WsTransport extends W3cTransport<WebSocket> {
    */
   constructor(ws: WebSocket, maxPayload: number | null = null, stream: Duplex | null = null) {
     super(ws);
-    if (stream !== null) {
-      this.#batch = this.#newBatch(stream, false);
-      this.#bypass(stream, true, maxPayload);
-    }
-    if (this.#batch !== null) {
+    if (stream !== null && !IS_BUN) {
+      this.#below = new NodeSocket(stream, ws, false);
+      this.#readPast(stream, maxPayload);
       this.encoder = splitEncoder;
       this.cut = sharedSlicer;
     }
@@ -84,38 +81,40 @@ export class WsTransport extends W3cTransport<WebSocket> {
 
   override send(message: Message | SplitMessage): void {
     if (!this.writable) return;
-    if (this.#batch !== null) this.#batch.add(message);
+    if (this.#below !== null) this.#below.add(message);
     else if (!(message instanceof SplitMessage)) {
-      this.socket.send(message, this.#passedOn);
+      this.socket.send(message, () => {
+        this.#checkRoom();
+      });
       this.sent(message);
     }
   }
 
   override close(code: number, reason: string): void {
-    this.#batch?.flush();
+    this.#below?.flush();
     super.close(code, reason);
   }
 
   override get bufferedAmount(): number {
-    return super.bufferedAmount + (this.#batch?.bytes ?? 0);
+    return this.socket.bufferedAmount + (this.#below?.bytes ?? 0);
   }
 
   override get sentBytes(): number {
-    return super.sentBytes + (this.#batch?.addedBytes ?? 0);
+    return super.sentBytes + (this.#below?.addedBytes ?? 0);
   }
 
   get framingBytes(): number {
-    return this.#batch?.headerBytes ?? 0;
+    return this.#below?.headerBytes ?? 0;
   }
 
   override holds(bytes: number): boolean {
-    const waiting = this.#batch?.mostBytes ?? 0;
-    return super.bufferedAmount + waiting >= bytes && super.holds(bytes);
+    return this.socket.bufferedAmount + (this.#below?.mostBytes ?? 0) >= bytes && this.bufferedAmount >= bytes;
   }
 
   override whenBelow(bytes: number, task: () => void): void {
+    const isFirst = this.#waiting === null;
     this.#waiting = { bytes, task };
-    this.#passedOn();
+    if (isFirst) this.#checkRoom();
   }
 
   // The event of `ws` costs half as much as a W3C event, and delivers text as the bytes that were sent.
@@ -136,6 +135,7 @@ export class WsTransport extends W3cTransport<WebSocket> {
 
   protected override failed(event: SocketEvent): void {
     const { error } = event;
+    this.#below?.stopReading();
     this.#tooBig ||= isError(error) && 'code' in error && error.code === TOO_BIG_ERROR;
     super.failed(event);
   }
@@ -184,9 +184,9 @@ export class WsTransport extends W3cTransport<WebSocket> {
     ws.once('unexpected-response', refused);
     ws.once('error', failed);
     ws.once('upgrade', (response) => {
-      this.#batch = this.#newBatch(response.socket, true);
+      if (!IS_BUN) this.#below = new NodeSocket(response.socket, ws, true);
       ws.once('open', () => {
-        this.#bypass(response.socket, false, maxPayload);
+        this.#readPast(response.socket, maxPayload);
       });
       this.#answeredProtocol = response.headers['sec-websocket-protocol'] ?? '';
       ws.off('unexpected-response', refused);
@@ -194,25 +194,27 @@ export class WsTransport extends W3cTransport<WebSocket> {
     });
   }
 
-  #newBatch(stream: Duplex, masked: boolean): WriteBatch | null {
-    return IS_BUN ? null : new WriteBatch(stream, this, masked, this.#passedOn);
-  }
-
-  #bypass(stream: Duplex, masked: boolean, maxPayload: number | null): void {
+  #readPast(stream: Duplex, maxPayload: number | null): void {
     // A stream of another class may read while it is written to, and so while its last read is still being received.
-    if (maxPayload === null || IS_BUN || !(stream instanceof Socket)) return;
-    bypass(this.socket, stream, masked, maxPayload, (message, bytes) => {
+    if (maxPayload === null || !(stream instanceof Socket)) return;
+    this.#below?.readPast(maxPayload, (message, bytes) => {
       this.receive(message, bytes);
     });
   }
 
   // Never runs the task itself: the callback comes from nextTick, and a pump that steps from there would starve reading and timers.
-  readonly #passedOn = (): void => {
+  #checkRoom(): void {
     const waiting = this.#waiting;
-    if (waiting === null || !this.writable || this.bufferedAmount > waiting.bytes) return;
-    this.#waiting = null;
-    this.turn(waiting.task);
-  };
+    if (waiting === null || !this.writable) return;
+    if (this.bufferedAmount <= waiting.bytes) {
+      this.#waiting = null;
+      this.turn(waiting.task);
+    } else {
+      this.#below?.whenTaken(() => {
+        this.#checkRoom();
+      });
+    }
+  }
 }
 
 /** The status of a refused offer (V2), and of much else: a header that is too long, or a request that should have been TLS. */
