@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import { BehaviorSubject, Subscription, timer } from 'rxjs';
 import { CLOSING_MS } from '../connection/watchdog.js';
 import type { PeerCore } from '../peer/core.js';
-import { connectError } from '../peer/dial/dial.js';
+import { connectError } from '../peer/dial/failure.js';
 import { GivenSocket } from '../peer/dial/given-socket.js';
 import { DEFAULT_HELLO_LIMITS, HELLO_TIMEOUT_MS, acceptorCore, resolveHelloLimits } from '../peer/hello.js';
 import type { AcceptorOptions, HelloLimits } from '../peer/hello.js';

@@ -1,4 +1,3 @@
-import { Observable } from 'rxjs';
 import type { Session, SessionLimits } from '../connection/connection.js';
 import { guard } from '../rx/subscribers.js';
 import type { Deadline } from '../stream/deadlines.js';
@@ -14,10 +13,9 @@ import { RefusedError } from '../wire/errors.js';
 import type { MetadataInput } from '../wire/frame.js';
 import type { Limits } from '../wire/limits.js';
 import { runHandler } from './answers.js';
-import type { AnswerHost } from './answers.js';
 import { readOne } from './calls.js';
 import { PeerCore } from './core.js';
-import type { DialContext, Greeting } from './dial/dial.js';
+import type { DialContext } from './dial/dialer.js';
 import type { StreamHandler } from './hooks.js';
 import type { ResolvedOptions } from './options.js';
 
@@ -49,14 +47,6 @@ export interface Hello {
 /** Makes the hello of each socket. */
 export type MakeHello = (context: DialContext) => Hello | Promise<Hello>;
 
-/**
- * Sends a hello on each new session. It fails if `make` throws, if the server refuses, and if the hello and its reply take longer than
- * `timeoutMs` together.
- */
-export function greetingWith(make: MakeHello, timeoutMs: number): Greeting {
-  return { make, timeoutMs, send: sayHello };
-}
-
 /** The stream of a hello. It belongs to its socket, so unlike other streams it never waits for the next one. */
 class HelloStream extends StreamCore {
   override requeue(): boolean {
@@ -64,31 +54,38 @@ class HelloStream extends StreamCore {
   }
 }
 
-/** Opens the stream of the hello. Open interceptors do not see it. */
-function sayHello(core: PeerCore, session: Session, hello: Hello, timeoutMs: number): Observable<never> {
-  return new Observable((subscriber) => {
-    // Emit nothing: the socket is ending, and its end fails the dial.
-    if (session.closing.isOver || !session.transport.writable) return;
-    if (!session.acceptsStreams) throw new RefusedError('the remote is going away', null);
-    checkHello(hello);
-    const payload = encodedPayload(core.codec, hello.payload);
-    const fields = { type: 'open', payload: payload.value, headers: freezeMetadata(hello.headers, core.codec), end: true };
-    const frame = sendable(core, fields, payload, session.streams.nextId);
-    const stream = new HelloStream(core, true, false, frame.headers, frame.payload);
-    session.adopt(stream);
-    stream.limit(timeoutMs);
-    readOne(
-      stream,
-      (reply) => {
-        guard('onReply of the hello', () => hello.onReply?.(reply, stream.facade));
-        subscriber.complete();
-      },
-      (error) => {
-        subscriber.error(error);
-      },
-    );
-    stream.send(frame);
-  });
+/**
+ * Opens the stream of the hello, which open interceptors do not see. Calls `answered` or `failed`, and neither if the socket is ending: its
+ * end fails the dial.
+ *
+ * @throws TypeError for a bad hello, and RefusedError if the remote goes away
+ */
+export function sayHello(
+  core: PeerCore,
+  session: Session,
+  hello: Hello,
+  timeoutMs: number,
+  answered: () => void,
+  failed: (error: unknown) => void,
+): void {
+  if (session.closing.isOver || !session.transport.writable) return;
+  if (!session.acceptsStreams) throw new RefusedError('the remote is going away', null);
+  checkHello(hello);
+  const payload = encodedPayload(core.codec, hello.payload);
+  const fields = { type: 'open', payload: payload.value, headers: freezeMetadata(hello.headers, core.codec), end: true };
+  const frame = sendable(core, fields, payload, session.streams.nextId);
+  const stream = new HelloStream(core, true, false, frame.headers, frame.payload);
+  session.adopt(stream);
+  stream.limit(timeoutMs);
+  readOne(
+    stream,
+    (reply) => {
+      guard('onReply of the hello', () => hello.onReply?.(reply, stream.facade));
+      answered();
+    },
+    failed,
+  );
+  stream.send(frame);
 }
 
 /** @throws TypeError for a value that is not an object; it shows only the value's type, because the value may be a token */
@@ -115,9 +112,10 @@ export class HelloAcceptor {
   #deadline: Deadline | null = null;
 
   constructor(
-    private readonly host: AnswerHost,
+    private readonly core: PeerCore,
     private readonly expected: ExpectedHello,
-    private readonly limits: WideningLimits,
+    private readonly limits: SessionLimits,
+    private readonly wide: Limits,
   ) {}
 
   /** Whether the hello was answered, by a payload or an end (S11). A reset by this side revokes the answer. */
@@ -138,9 +136,9 @@ export class HelloAcceptor {
   /** Starts the time limit of the hello, because a socket has opened. */
   socketOpened(): void {
     const expire = (): void => {
-      if (!this.isAnswered) this.host.rejectHello();
+      if (!this.isAnswered) this.core.rejectHello();
     };
-    this.#deadline = this.host.deadlines.add({ expire }, this.expected.timeoutMs);
+    this.#deadline = this.core.deadlines.add({ expire }, this.expected.timeoutMs);
   }
 
   receive(stream: StreamCore): void {
@@ -150,28 +148,28 @@ export class HelloAcceptor {
     }
     this.#hello = stream;
     if (stream.cause !== null) {
-      this.host.rejectHello();
+      this.core.rejectHello();
       return;
     }
     this.#widenWhenAnswered();
     runHandler(this.expected.handler, stream, (failed) => {
       this.stop();
-      if (!this.isAnswered || (failed && !this.#isEndedByDialer())) this.host.rejectHello();
+      if (!this.isAnswered || (failed && !this.#isEndedByDialer())) this.core.rejectHello();
     });
   }
 
   /** Widens the limits as the answer leaves, before the dialer can have read it. */
   #widenWhenAnswered(): void {
-    const stopWatching = this.host.ownHooks.frames.add(() => {
+    const stopWatching = this.core.ownHooks.frames.add(() => {
       if (!this.isAnswered) return;
       stopWatching();
-      this.limits.widen();
+      Object.assign(this.limits, this.wide, { note: undefined });
     });
   }
 
   /** Removes the time limit of the hello. */
   stop(): void {
-    if (this.#deadline !== null) this.host.deadlines.cancel(this.#deadline);
+    if (this.#deadline !== null) this.core.deadlines.cancel(this.#deadline);
     this.#deadline = null;
   }
 }
@@ -210,27 +208,15 @@ export function resolveHelloLimits(given: Given<HelloLimits> = {}): HelloLimits 
   return readObject('helloLimits', given, HELLO_LIMITS);
 }
 
-/** The limits of one connection: narrow until its hello is accepted, then the limits of its peer. */
-export class WideningLimits {
-  /** The current limits. They change once; the session reads them at each use. */
-  readonly now: SessionLimits;
-
-  constructor(
-    private readonly wide: Limits,
-    narrow: HelloLimits,
-  ) {
-    this.now = {
-      ...wide,
-      maxPayloadBytes: Math.min(wide.maxPayloadBytes, narrow.maxPayloadBytes),
-      maxPayloadItems: Math.min(wide.maxPayloadItems, narrow.maxPayloadItems),
-      maxHeldBytes: Math.min(wide.maxHeldBytes, narrow.maxHeldBytes),
-      note: ', before the hello was accepted',
-    };
-  }
-
-  widen(): void {
-    Object.assign(this.now, this.wide, { note: undefined });
-  }
+/** Returns the limits of one connection until its hello is accepted. The session reads them at each use, so that {@link HelloAcceptor} can widen them. */
+export function narrowed(wide: Limits, narrow: HelloLimits): SessionLimits {
+  return {
+    ...wide,
+    maxPayloadBytes: Math.min(wide.maxPayloadBytes, narrow.maxPayloadBytes),
+    maxPayloadItems: Math.min(wide.maxPayloadItems, narrow.maxPayloadItems),
+    maxHeldBytes: Math.min(wide.maxHeldBytes, narrow.maxHeldBytes),
+    note: ', before the hello was accepted',
+  };
 }
 
 /** Options of an accepted peer, checked and with defaults. */
@@ -243,8 +229,8 @@ export interface AcceptorOptions extends ResolvedOptions {
 export function acceptorCore(options: AcceptorOptions): PeerCore {
   const { hello } = options;
   if (hello === null) return new PeerCore(options);
-  const limits = new WideningLimits(options.limits, hello.limits);
-  const core = new PeerCore({ ...options, limits: limits.now });
-  core.incoming.expectHello(new HelloAcceptor(core, hello, limits));
+  const limits = narrowed(options.limits, hello.limits);
+  const core = new PeerCore({ ...options, limits });
+  core.incoming.expectHello(new HelloAcceptor(core, hello, limits, options.limits));
   return core;
 }

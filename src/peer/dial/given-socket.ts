@@ -18,7 +18,7 @@ import type { SocketSource } from '../core.js';
 import type { StreamHandler } from '../hooks.js';
 import { PEER_OPTIONS, resolveOptions } from '../options.js';
 import type { PeerOptions } from '../options.js';
-import { closeMismatched, connectError } from './dial.js';
+import { closeMismatched, connectError } from './failure.js';
 
 /** The only socket of a peer, passed to its constructor or later to {@link give}. The peer closes when the socket ends. */
 export class GivenSocket implements SocketSource {
@@ -125,10 +125,8 @@ export class GivenSocket implements SocketSource {
     else if (protocol === '' || protocol === expected) this.#adopt(transport);
     else {
       const mismatch = new CodecMismatch(expected, protocol);
-      closeMismatched(transport, mismatch).subscribe({
-        complete: () => {
-          this.#failed(transport.closed ?? NEVER_OPEN, mismatch);
-        },
+      closeMismatched(transport, mismatch, () => {
+        this.#failed(transport.closed ?? NEVER_OPEN, mismatch);
       });
     }
   }
