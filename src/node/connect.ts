@@ -8,8 +8,8 @@ import type { Peer } from '../peer/peer.js';
 import { dialWs, transportOf } from '../transport/ws/ws.js';
 import { checkObject, checkOptions, readOptions } from '../util/check.js';
 import type { Options } from '../util/check.js';
-import { boundNodeLogs } from './log-bounds.js';
-import { headerLines } from './upgrade.js';
+import { boundNodeLogs } from './log.js';
+import { headerLines } from './refusal.js';
 
 boundNodeLogs();
 

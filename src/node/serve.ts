@@ -1,32 +1,35 @@
 import { errorMonitor } from 'node:events';
 import type { EventEmitter } from 'node:events';
+import { createServer } from 'node:http';
 import type { IncomingMessage, Server as HttpServer } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { Server as HttpsServer } from 'node:https';
-import type { AddressInfo, Server } from 'node:net';
+import type { AddressInfo, Server, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { TlsOptions } from 'node:tls';
 import { Subject, Subscription, defer, from, merge, mergeMap, timer } from 'rxjs';
 import { log } from '../logger.js';
 import { resolveClose } from '../peer/options.js';
-import type { CloseOptions, ResolvedClose } from '../peer/options.js';
+import type { CloseOptions, PeerContext, ResolvedClose } from '../peer/options.js';
 import type { Peer } from '../peer/peer.js';
 import { notifyOrWarn } from '../peer/peers.js';
 import { completeGuarded } from '../rx/subscribers.js';
 import { asyncDispose, markHandled, refuseThenable } from '../stream/promises.js';
 import { SharedPayload } from '../stream/payload.js';
+import type { Transport } from '../transport/transport.js';
 import { asGiven, checkBoolean, checkFunction, checkObject, checkOptions, oneLine, optionError, readOptions } from '../util/check.js';
 import type { Options } from '../util/check.js';
 import { steadyNow } from '../util/time.js';
-import { announcePeer, peerOver, policyOf, resolveAccept } from './accept.js';
+import { announce, makePeer, policyOf, resolveAccept, take } from './accept.js';
 import type { ResolvedUpgrade } from './accept.js';
-import { GivenServer, OwnServer } from './http-host.js';
-import type { HttpHost } from './http-host.js';
+import { SparseLog } from './log.js';
 import { NO_LOAD, nearLimits, sumOf } from './mux-server.js';
 import type { MuxServer, Refusal, ServeOptions, ServerNotifyOptions, ServerStats } from './mux-server.js';
-import { RefusalLog, pathOf } from './refusal.js';
+import { PLAIN_TEXT, RETRY_AFTER, pathOf, refuseUpgrade } from './refusal.js';
 import { Totals, totalsOf } from './totals.js';
+import type { Seat } from './totals.js';
 import { takeUpgrades } from './upgrade-hub.js';
-import { refuseUpgrade, upgrade } from './upgrade.js';
+import { upgrade } from './upgrade.js';
 import type { UpgradePolicy } from './upgrade.js';
 
 /** {@link ServeOptions} beyond the options of every upgrade, checked and with defaults. */
@@ -155,28 +158,32 @@ function chosen(verdict: boolean): boolean {
 /** The longest time over which goaways are spread, in ms. */
 const LONGEST_SPREAD_MS = 5_000;
 
-/** Closes many peers one after the other, over the first half of their drain. So they do not all dial the next server at once. */
-export class SpreadGoaways {
-  /** The goaways that are not sent yet. */
-  #pending = new Subscription();
-
-  /** Closes each of `peers`. Replaces the goaways of an earlier call that are not sent yet. */
-  send(peers: ReadonlySet<Peer>, options: ResolvedClose): void {
-    const { drainMs } = options;
-    this.stop();
-    this.#pending = new Subscription();
-    const spread = Math.min(drainMs / 2, LONGEST_SPREAD_MS);
-    let nth = 0;
-    for (const peer of peers) {
-      const wait = (spread * nth++) / peers.size;
-      if (wait === 0) void peer.close(options);
-      else this.#pending.add(timer(wait).subscribe(() => void peer.close({ ...options, drainMs: drainMs - wait })));
-    }
+/**
+ * Closes many peers one after the other, over the first half of their drain. So they do not all dial the next server at once. Returns the
+ * goaways that are not sent yet.
+ */
+function spreadGoaways(peers: ReadonlySet<Peer>, options: ResolvedClose): Subscription {
+  const pending = new Subscription();
+  const { drainMs } = options;
+  const spread = Math.min(drainMs / 2, LONGEST_SPREAD_MS);
+  let nth = 0;
+  for (const peer of peers) {
+    const wait = (spread * nth++) / peers.size;
+    if (wait === 0) void peer.close(options);
+    else pending.add(timer(wait).subscribe(() => void peer.close({ ...options, drainMs: drainMs - wait })));
   }
+  return pending;
+}
 
-  stop(): void {
-    this.#pending.unsubscribe();
-  }
+/** Makes an HTTP server that only upgrades. It answers each ordinary request with 426, and with 503 while it drains. */
+function ownServer(tls: TlsOptions | undefined, isDraining: () => boolean): HttpServer | HttpsServer {
+  const server = tls === undefined ? createServer() : createTlsServer(checkObject('tls', tls));
+  server.on('request', (_request, response) => {
+    if (isDraining())
+      response.writeHead(503, { ...PLAIN_TEXT, Connection: 'close', 'Retry-After': RETRY_AFTER }).end('this side is going away\n');
+    else response.writeHead(426, { ...PLAIN_TEXT, Connection: 'close' }).end('expected a WebSocket upgrade\n');
+  });
+  return server;
 }
 
 /**
@@ -217,7 +224,9 @@ class NodeMuxServer implements MuxServer {
   readonly #refusals$ = new Subject<Refusal>();
   readonly refusals$ = this.#refusals$.asObservable();
   readonly errors$ = defer(() => merge(from([...this.peers]), this.#peers$)).pipe(mergeMap(({ errors$ }) => errors$));
-  readonly #host: HttpHost;
+  readonly #server: HttpServer | HttpsServer;
+  /** The TCP connections below the TLS of a server of its own. */
+  readonly #sockets = new Set<Socket>();
   readonly #listenOptions: ListenOptions;
   readonly #resolved: ResolvedUpgrade;
   readonly #policy: UpgradePolicy;
@@ -230,7 +239,7 @@ class NodeMuxServer implements MuxServer {
   readonly #refusals = new Map<number, number>();
   /** When the drain ends, on the clock of rxjs. */
   #deadline = Infinity;
-  readonly #goaways = new SpreadGoaways();
+  #goaways = Subscription.EMPTY;
   readonly #leaveServer: () => void;
   #end: () => void = () => undefined;
 
@@ -239,26 +248,26 @@ class NodeMuxServer implements MuxServer {
     const { server, tls, path, port, host, totalLimits = new Totals() } = this.#listenOptions;
     this.#totals = totalLimits;
     this.#resolved = resolveAccept({ ...options, totalLimits }, LISTEN_OPTIONS);
-    this.#policy = policyOf(this.#resolved, new RefusalLog());
+    this.#policy = policyOf(this.#resolved, new SparseLog());
     this.closed = new Promise((resolve) => {
       this.#end = resolve;
     });
     const isDraining = (): boolean => this.#policy.draining$.value;
-    this.#host = server === undefined ? new OwnServer(tls, isDraining) : new GivenServer(server);
-    this.#leaveServer = takeUpgrades(this.#host.server, {
-      path,
-      isDraining,
-      take: this.#take,
-      refusePath: this.#refusePath,
-    });
-    this.listening = listening(this.#host.server);
+    this.#server = server ?? ownServer(tls, isDraining);
+    this.#leaveServer = takeUpgrades(this.#server, { path, isDraining, take: this.#take, refusePath: this.#refusePath });
+    this.listening = listening(this.#server);
     if (server !== undefined) {
       // The server's own `error` event reports the same error.
       void markHandled(this.listening);
       return;
     }
-    this.#host.server.on('error', this.#onError);
-    this.#host.server.listen(port, host);
+    if (tls !== undefined)
+      this.#server.on('connection', (socket: Socket) => {
+        this.#sockets.add(socket);
+        socket.once('close', () => this.#sockets.delete(socket));
+      });
+    this.#server.on('error', this.#onError);
+    this.#server.listen(port, host);
   }
 
   toString(): string {
@@ -277,7 +286,7 @@ class NodeMuxServer implements MuxServer {
   }
 
   address(): AddressInfo | string | null {
-    return this.#host.server.address();
+    return this.#server.address();
   }
 
   notify(payload?: unknown, options: ServerNotifyOptions = {}): number {
@@ -300,10 +309,11 @@ class NodeMuxServer implements MuxServer {
     const { drainMs } = resolved;
     const deadline = steadyNow() + drainMs;
     const first = !this.#policy.draining$.value;
-    if (first && this.#listenOptions.server === undefined && !this.#listenOptions.listenWhileDraining) this.#host.server.close();
+    if (first && this.#listenOptions.server === undefined && !this.#listenOptions.listenWhileDraining) this.#server.close();
     if (first || deadline < this.#deadline) {
       this.#deadline = deadline;
-      this.#goaways.send(this.peers, resolved);
+      this.#goaways.unsubscribe();
+      this.#goaways = spreadGoaways(this.peers, resolved);
     }
     if (first) {
       void markHandled(this.listening);
@@ -320,7 +330,7 @@ class NodeMuxServer implements MuxServer {
   /** Leaves a rejected `listening` unhandled if the program did not handle it: the program must not end as if it had succeeded. */
   readonly #onError = (error: Error): void => {
     log('error', 'the server failed', error);
-    if (!this.#host.server.listening && !this.#policy.draining$.value) this.#stop();
+    if (!this.#server.listening && !this.#policy.draining$.value) this.#stop();
   };
 
   [asyncDispose](): Promise<void> {
@@ -330,9 +340,7 @@ class NodeMuxServer implements MuxServer {
   readonly #take = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
     upgrade(request, socket, head, this.#policy, {
       accepted: (transport, context, seat) => {
-        const peer = peerOver(transport, this.#resolved.acceptor, seat, context);
-        this.#add(peer);
-        announcePeer(peer, transport, this.#resolved, request);
+        this.#accept(request, transport, context, seat);
       },
       refused: this.#refused,
       unanswered: () => undefined,
@@ -349,23 +357,44 @@ class NodeMuxServer implements MuxServer {
     this.#refusals$.next(refusal);
   };
 
-  #add(peer: Peer): void {
-    this.#opened++;
-    this.peers.add(peer);
-    void peer.closed.then(() => {
+  #accept(request: IncomingMessage, transport: Transport, context: PeerContext | undefined, seat: Seat): void {
+    const resolved = this.#resolved;
+    const { onStream, hello } = resolved.acceptor;
+    const made = makePeer(resolved, transport);
+    const { core, peer } = made;
+    if (context !== undefined) core.context = context;
+    take(seat, made, transport, () => {
       this.peers.delete(peer);
       this.#past = sumOf([this.#past, peer.stats()]);
       this.#checkEmpty();
     });
+    this.#opened++;
+    this.peers.add(peer);
+    // A subscriber may add handlers, as `onPeer` may.
+    const isKnown = this.#peers$.observed || (onStream === undefined && hello === null);
     this.#peers$.next(peer);
+    announce(made, transport, resolved, request, isKnown);
   }
 
   #checkEmpty(): void {
     if (!this.#policy.draining$.value || this.peers.size > 0) return;
-    this.#goaways.stop();
+    this.#goaways.unsubscribe();
     this.#leaveServer();
     this.#policy.log.close();
     for (const subject of [this.#peers$, this.#refusals$]) completeGuarded('a subscriber of a server', subject);
-    this.#host.close(this.#end);
+    if (this.#listenOptions.server === undefined) this.#closeServer();
+    else this.#end();
+  }
+
+  /** Ends the sockets of a server of its own. */
+  #closeServer(): void {
+    // Node calls back with an error if the server was closed before.
+    this.#server.close(() => {
+      this.#end();
+    });
+    // Also ends the connections that browsers opened in advance and never used.
+    this.#server.closeAllConnections();
+    // `closeAllConnections` misses connections whose TLS handshake is still under way.
+    for (const socket of this.#sockets) socket.destroy();
   }
 }

@@ -5,9 +5,9 @@ import type { Usage } from '../peer/stats.js';
 import { checkNumber, optionError, readObject } from '../util/check.js';
 import type { Given, Options } from '../util/check.js';
 import { steadyNow } from '../util/time.js';
+import { SparseLog } from './log.js';
 import { hostOf } from './origin.js';
 import type { Objection } from './refusal.js';
-import { SparseLog } from './sparse-log.js';
 
 /** A connection, as the total limits see it. */
 export interface Holder {
@@ -28,16 +28,23 @@ function nothing(): Amounts {
 }
 
 /** One remote address, or one connection whose address is not known. */
-class Host {
+interface Host {
+  readonly name: string | null;
   /** Its connections, and its upgrades that are being judged. */
-  connections = 0;
-  readonly members = new Set<Member>();
-  readonly used = nothing();
+  connections: number;
+  readonly members: Set<Seat>;
+  readonly used: Amounts;
 }
 
-/** One connection's share of the total limits. */
-export class Member implements Share {
+function newHost(name: string | null): Host {
+  return { name, connections: 0, members: new Set(), used: nothing() };
+}
+
+/** The place of one connection among all, and its share of the total limits. */
+export class Seat implements Share {
   readonly used = nothing();
+  /** The connection; `null` while it is being judged, and where no limit is shared. */
+  #holder: Holder | null = null;
   /** Whether the connection ends for a total. Its bytes still count towards the limit, but other connections need not wait for them. */
   #isEnding = false;
   #hasLeft = false;
@@ -47,8 +54,27 @@ export class Member implements Share {
   constructor(
     private readonly ledger: Ledger,
     readonly host: Host,
-    private readonly holder: Holder,
   ) {}
+
+  /** The connection is open. Returns its share of the total limits, or `null` where none is set. */
+  join(holder: Holder): Share | null {
+    if (!this.ledger.isShared) return null;
+    this.#holder = holder;
+    this.ledger.add(this);
+    return this;
+  }
+
+  /** The connection has ended, or was never made. */
+  leave(): void {
+    const { streams, unsent } = this.ledger;
+    this.ledger.vacate(this.host);
+    if (this.#holder === null) return;
+    this.ledger.remove(this);
+    this.#hasLeft = true;
+    this.#waits = false;
+    this.#add(streams, -this.used.streams);
+    this.#add(unsent, -this.used.unsent);
+  }
 
   get waits(): boolean {
     return this.#waits;
@@ -118,7 +144,7 @@ export class Member implements Share {
 
   /** Updates the count of unsent bytes: the socket may have sent some since the last look. */
   remeasure(): void {
-    this.#add(this.ledger.unsent, this.holder.bufferedAmount - this.used.unsent);
+    this.#add(this.ledger.unsent, (this.#holder?.bufferedAmount ?? 0) - this.used.unsent);
   }
 
   /** Goes on if there is room again. */
@@ -142,18 +168,9 @@ export class Member implements Share {
     this.ledger.remove(this);
     const reason = `this connection has far more than its part of ${quantity.max} ${quantity.unit}`;
     this.ledger.log.note(quantity.kind, ENDED_PERIOD_MS, (more) => {
-      log('warn', `${this.holder.label} is ended${more === 0 ? '' : `, the last of ${more} more`}: ${reason}`);
+      log('warn', `${this.#holder?.label ?? ''} is ended${more === 0 ? '' : `, the last of ${more} more`}: ${reason}`);
     });
-    this.holder.end(reason);
-  }
-
-  /** The connection has ended. */
-  leave(): void {
-    const { streams, unsent } = this.ledger;
-    this.#hasLeft = true;
-    this.#waits = false;
-    this.#add(streams, -this.used.streams);
-    this.#add(unsent, -this.used.unsent);
+    this.#holder?.end(reason);
   }
 
   /** Whether it may have `more`, if need be after the greediest connection has ended. */
@@ -197,13 +214,6 @@ const LEAST_BYTES = 16 * 1024;
 /** For a small limit the smallest share is this part of it. */
 const LEAST_PART = 1 / 64;
 
-/** All connections of a ledger. */
-interface Crowd {
-  /** The hosts with members. */
-  readonly hosts: ReadonlySet<Host>;
-  readonly members: ReadonlySet<Member>;
-}
-
 /**
  * A quantity that several connections have together. The last quarter of its limit is for connections with less than an equal share of
  * that quarter.
@@ -221,7 +231,7 @@ export class Quantity {
     readonly kind: Kind,
     readonly max: number,
     readonly unit: string,
-    private readonly crowd: Crowd,
+    private readonly ledger: Ledger,
   ) {
     this.#least = kind === 'streams' ? 1 : Math.min(LEAST_BYTES, max * LEAST_PART);
   }
@@ -246,24 +256,24 @@ export class Quantity {
   }
 
   /** Whether `member` may have `more`. */
-  admits(member: Member, more: number): boolean {
+  admits(member: Seat, more: number): boolean {
     const most = this.max * (this.#isWithinShare(member, more) ? 1 : LAST);
     return this.total + more <= most && this.allows(member, more);
   }
 
   /** Whether `member` may have `more` once the connections that end have released their bytes. */
-  allows(member: Member, more: number): boolean {
+  allows(member: Seat, more: number): boolean {
     const after = this.used + more;
     return after <= this.max * (1 - DIVIDED) || (after <= this.max && this.#isWithinShare(member, more));
   }
 
   /** Whether `member` has to wait before it gets more. */
-  mustWait(member: Member): boolean {
+  mustWait(member: Seat): boolean {
     return this.used >= this.max * WAITING && member.used[this.kind] > this.#share(member);
   }
 
   /** Whether `member` gets no new streams. */
-  isRefused(member: Member): boolean {
+  isRefused(member: Seat): boolean {
     return this.used >= this.max * REFUSING && member.used[this.kind] > this.#share(member);
   }
 
@@ -271,8 +281,8 @@ export class Quantity {
    * Whether `greedy` ends for `member`, or for a new connection. It then has at least twice what the other would have with `more`. It also has
    * far more than an equal part, unless the other asks for less than its share. Addresses are compared first.
    */
-  yields(greedy: Member, member: Member | null, more: number): boolean {
-    const { kind, max, crowd } = this;
+  yields(greedy: Seat, member: Seat | null, more: number): boolean {
+    const { kind, max, ledger } = this;
     const own = member?.used[kind] ?? 0;
     if (greedy.used[kind] < own + more) return false;
     const isOfOneHost = greedy.host === member?.host;
@@ -281,15 +291,15 @@ export class Quantity {
     if (most < FAR_MORE * (others + Math.max(more, this.#least))) return false;
     if (member === null) return most >= max * DIVIDED;
     if (this.#isWithinShare(member, more)) return true;
-    return isOfOneHost ? most * crowd.members.size >= FAR_MORE * max : most >= Math.min(max / 2, (FAR_MORE * max) / crowd.hosts.size);
+    return isOfOneHost ? most * ledger.members.size >= FAR_MORE * max : most >= Math.min(max / 2, (FAR_MORE * max) / ledger.hosts.size);
   }
 
-  #isWithinShare(member: Member, more: number): boolean {
+  #isWithinShare(member: Seat, more: number): boolean {
     return member.used[this.kind] + more <= this.#share(member);
   }
 
-  #share({ host }: Member): number {
-    return Math.max(this.#least, (this.max * DIVIDED) / this.crowd.hosts.size / host.members.size);
+  #share({ host }: Seat): number {
+    return Math.max(this.#least, (this.max * DIVIDED) / this.ledger.hosts.size / host.members.size);
   }
 }
 
@@ -300,40 +310,43 @@ const LOOK_MS = 50;
 /** All sockets are measured again when so large a part of the limit was queued since. */
 const REMEASURED = 1 / 8;
 
-/** The place of one connection among all. */
-export interface Seat {
-  /** Returns the connection's share of the total limits, or `null` where none is set. */
-  join(holder: Holder): Share | null;
-  leave(): void;
-}
-
 /** Describes a limit that an upgrade would exceed. */
 export type Full = Pick<Objection, 'reason' | 'detail'>;
 
 /** Counts what the connections of a program have together. */
 export class Ledger {
   readonly log = new SparseLog();
-  readonly #crowd = { hosts: new Set<Host>(), members: new Set<Member>() };
+  /** The hosts with members. */
+  readonly hosts = new Set<Host>();
+  readonly members = new Set<Seat>();
   readonly held: Quantity;
   readonly unsent: Quantity;
   readonly streams: Quantity;
+  /** Whether any limit is set. Without one, the address of a connection does not matter. */
+  readonly isLimited: boolean;
+  /** Whether a limit is set that connections share. */
+  readonly isShared: boolean;
+  readonly #anyHost = newHost(null);
   #connections = 0;
   readonly #byAddress = new Map<string, Host>();
   #measuredAt = -Infinity;
   #queuedSince = 0;
   #looking = Subscription.EMPTY;
   /** The connection that has most of each quantity, found at most each {@link LOOK_MS}. */
-  readonly #greediest = new Map<Quantity, { readonly at: number; readonly member: Member | null }>();
+  readonly #greediest = new Map<Quantity, { readonly at: number; readonly member: Seat | null }>();
 
   constructor(private readonly limits: TotalLimits) {
     const { maxTotalHeldBytes, maxTotalUnsentBytes, maxTotalStreams } = limits;
-    this.held = new Quantity('held', maxTotalHeldBytes, 'bytes (maxTotalHeldBytes)', this.#crowd);
-    this.unsent = new Quantity('unsent', maxTotalUnsentBytes, 'bytes to send (maxTotalUnsentBytes)', this.#crowd);
-    this.streams = new Quantity('streams', maxTotalStreams, 'streams (maxTotalStreams)', this.#crowd);
+    this.held = new Quantity('held', maxTotalHeldBytes, 'bytes (maxTotalHeldBytes)', this);
+    this.unsent = new Quantity('unsent', maxTotalUnsentBytes, 'bytes to send (maxTotalUnsentBytes)', this);
+    this.streams = new Quantity('streams', maxTotalStreams, 'streams (maxTotalStreams)', this);
+    this.isLimited = Object.values(limits).some((max: number) => max < Infinity);
+    this.isShared = [this.held, this.unsent, this.streams].some(({ isLimited }) => isLimited);
   }
 
   /** Returns why an upgrade from `address` is one too many, or `null`. */
   refusal(address: string | null): Full | null {
+    if (!this.isLimited) return null;
     const { maxConnections, maxConnectionsPerAddress, maxTotalHeldBytes, maxTotalUnsentBytes } = this.limits;
     if (this.#connections >= maxConnections) return { reason: 'too many connections', detail: `: maxConnections (${maxConnections})` };
     if (address !== null && (this.#byAddress.get(hostOf(address))?.connections ?? 0) >= maxConnectionsPerAddress)
@@ -350,37 +363,33 @@ export class Ledger {
   /** Counts one connection more, whatever the limits. */
   seat(address: string | null): Seat {
     const name = address === null ? null : hostOf(address);
-    const host = (name === null ? null : this.#byAddress.get(name)) ?? new Host();
-    let member: Member | null = null;
+    const host = (name === null ? null : this.#byAddress.get(name)) ?? (this.isLimited ? newHost(name) : this.#anyHost);
     this.#connections++;
     host.connections++;
     if (name !== null) this.#byAddress.set(name, host);
-    return {
-      join: (holder) => {
-        if (![this.held, this.unsent, this.streams].some(({ isLimited }) => isLimited)) return null;
-        member = new Member(this, host, holder);
-        host.members.add(member);
-        this.#crowd.hosts.add(host);
-        this.#crowd.members.add(member);
-        return member;
-      },
-      leave: () => {
-        this.#connections--;
-        host.connections--;
-        if (name !== null && host.connections === 0) this.#byAddress.delete(name);
-        if (member === null) return;
-        this.remove(member);
-        member.leave();
-      },
-    };
+    return new Seat(this, host);
   }
 
-  /** Counts a connection no longer, because it has ended or ends for a total. */
-  remove(member: Member): void {
+  /** Counts one connection less. */
+  vacate(host: Host): void {
+    this.#connections--;
+    host.connections--;
+    if (host.name !== null && host.connections === 0) this.#byAddress.delete(host.name);
+  }
+
+  /** A connection shares the limits from now on. */
+  add(member: Seat): void {
+    member.host.members.add(member);
+    this.hosts.add(member.host);
+    this.members.add(member);
+  }
+
+  /** A connection no longer shares the limits, because it has ended or ends for a total. */
+  remove(member: Seat): void {
     const { host } = member;
     host.members.delete(member);
-    if (host.members.size === 0) this.#crowd.hosts.delete(host);
-    this.#crowd.members.delete(member);
+    if (host.members.size === 0) this.hosts.delete(host);
+    this.members.delete(member);
     this.#greediest.clear();
   }
 
@@ -394,7 +403,7 @@ export class Ledger {
     if (now - this.#measuredAt < LOOK_MS && this.#queuedSince < this.unsent.max * REMEASURED) return;
     this.#measuredAt = now;
     this.#queuedSince = 0;
-    for (const member of this.#crowd.members) member.remeasure();
+    for (const member of this.members) member.remeasure();
   }
 
   /** Looks for room every {@link LOOK_MS} while a connection waits. */
@@ -403,7 +412,7 @@ export class Ledger {
     this.#looking = timer(LOOK_MS).subscribe(() => {
       this.#looking = Subscription.EMPTY;
       this.measure();
-      const waiting = [...this.#crowd.members].filter(({ waits }) => waits);
+      const waiting = [...this.members].filter(({ waits }) => waits);
       for (const member of waiting) member.checkRoom();
       if (waiting.some(({ waits }) => waits)) this.watch();
     });
@@ -413,7 +422,7 @@ export class Ledger {
    * Ends the greediest connection where it has far more of `quantity` than `member`, or a new connection, would have with `more`. Returns
    * whether it did.
    */
-  makeRoom(quantity: Quantity, member: Member | null, more: number): boolean {
+  makeRoom(quantity: Quantity, member: Seat | null, more: number): boolean {
     const greedy = this.#greediestOf(quantity);
     if (greedy === null || greedy === member || !quantity.yields(greedy, member, more)) return false;
     greedy.end(quantity);
@@ -441,12 +450,12 @@ export class Ledger {
   }
 
   /** Returns the connection that has most, of the address that has most. */
-  #greediestOf(quantity: Quantity): Member | null {
+  #greediestOf(quantity: Quantity): Seat | null {
     const { kind } = quantity;
     const known = this.#greediest.get(quantity);
     const at = steadyNow();
     if (known !== undefined && at - known.at < LOOK_MS) return known.member;
-    const host = mostOf(this.#crowd.hosts, kind);
+    const host = mostOf(this.hosts, kind);
     const member = host === null ? null : mostOf(host.members, kind);
     this.#greediest.set(quantity, { at, member });
     return member;
