@@ -275,16 +275,8 @@ export function makePeer({ acceptor }: ResolvedUpgrade, transport: Transport | n
 /** A peer has a seat until it has closed and its TCP connection has ended. Calls `closed` once the peer has closed. */
 export function take(seat: Seat, { core }: Accepted, transport: Transport, closed?: () => void): void {
   let ending = Subscription.EMPTY;
-  core.share = seat.join({
-    get label() {
-      return core.label;
-    },
-    get bufferedAmount() {
-      return core.bufferedAmount;
-    },
-    end(reason) {
-      ending = endGreedy(core, reason);
-    },
+  core.share = seat.join(core, (reason) => {
+    ending = endGreedy(core, reason);
   });
   core.status.whenClosed(() => {
     soon(() => {

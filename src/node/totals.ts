@@ -1,6 +1,7 @@
 import { Subscription, timer } from 'rxjs';
 import type { Share } from '../connection/connection.js';
 import { log } from '../logger.js';
+import type { PeerCore } from '../peer/core.js';
 import type { Usage } from '../peer/stats.js';
 import { checkNumber, optionError, readObject } from '../util/check.js';
 import type { Given, Options } from '../util/check.js';
@@ -9,15 +10,8 @@ import { SparseLog } from './log.js';
 import { hostOf } from './origin.js';
 import type { Objection } from './refusal.js';
 
-/** A connection, as the total limits see it. */
-export interface Holder {
-  /** Names the connection in the log. */
-  readonly label: string;
-  /** Bytes that the connection has to send, in its socket too. */
-  readonly bufferedAmount: number;
-  /** Ends the connection soon, because it has far more of a total than others. */
-  end(reason: string): void;
-}
+/** A connection: its name in the log, and the bytes that it has to send, in its socket too. */
+type Holder = Pick<PeerCore, 'label' | 'bufferedAmount'>;
 
 /** The totals that are divided. */
 type Kind = 'held' | 'streams' | 'unsent';
@@ -36,6 +30,10 @@ interface Host {
   readonly used: Amounts;
 }
 
+function ignore(): void {
+  // Set before the connection has joined.
+}
+
 function newHost(name: string | null): Host {
   return { name, connections: 0, members: new Set(), used: nothing() };
 }
@@ -48,7 +46,8 @@ export class Seat implements Share {
   /** Whether the connection ends for a total. Its bytes still count towards the limit, but other connections need not wait for them. */
   #isEnding = false;
   #hasLeft = false;
-  #room: () => void = () => undefined;
+  #room = ignore;
+  #end: (reason: string) => void = ignore;
   #waits = false;
 
   constructor(
@@ -56,10 +55,15 @@ export class Seat implements Share {
     readonly host: Host,
   ) {}
 
-  /** The connection is open. Returns its share of the total limits, or `null` where none is set. */
-  join(holder: Holder): Share | null {
+  /**
+   * The connection is open. Returns its share of the total limits, or `null` where none is set.
+   *
+   * @param end ends the connection soon, because it has far more of a total than others
+   */
+  join(holder: Holder, end: (reason: string) => void): Share | null {
     if (!this.ledger.isShared) return null;
     this.#holder = holder;
+    this.#end = end;
     this.ledger.add(this);
     return this;
   }
@@ -101,12 +105,10 @@ export class Seat implements Share {
   }
 
   streamRefusal(): string | null {
-    const { ledger } = this;
-    const { streams, held, unsent } = ledger;
+    const { streams, held, unsent } = this.ledger;
     if (!this.#mayHave(streams, 1)) return `more than ${streams.max} streams on all connections (maxTotalStreams)`;
-    if (held.isRefused(this) && !(ledger.makeRoom(held, this, 0) && !held.isRefused(this))) return this.holdRefusal();
-    if (unsent.isRefused(this) && !(ledger.makeRoom(unsent, this, 0) && !unsent.isRefused(this)))
-      return `this connection has its part of ${unsent.max} bytes to send (maxTotalUnsentBytes)`;
+    if (this.#isRefused(held)) return this.holdRefusal();
+    if (this.#isRefused(unsent)) return `this connection has its part of ${unsent.max} bytes to send (maxTotalUnsentBytes)`;
     return null;
   }
 
@@ -125,8 +127,13 @@ export class Seat implements Share {
   }
 
   mustWait(): boolean {
-    this.#waits = this.#sendsMuch();
-    if (this.#waits) this.ledger.watch();
+    const { ledger } = this;
+    const { unsent } = ledger;
+    this.#waits = unsent.mustWait(this);
+    if (!this.#waits) return false;
+    ledger.measure();
+    this.#waits = unsent.mustWait(this);
+    if (this.#waits) ledger.watch();
     return this.#waits;
   }
 
@@ -170,7 +177,7 @@ export class Seat implements Share {
     this.ledger.log.note(quantity.kind, ENDED_PERIOD_MS, (more) => {
       log('warn', `${this.#holder?.label ?? ''} is ended${more === 0 ? '' : `, the last of ${more} more`}: ${reason}`);
     });
-    this.#holder?.end(reason);
+    this.#end(reason);
   }
 
   /** Whether it may have `more`, if need be after the greediest connection has ended. */
@@ -190,11 +197,9 @@ export class Seat implements Share {
     }
   }
 
-  #sendsMuch(): boolean {
-    const { unsent } = this.ledger;
-    if (!unsent.mustWait(this)) return false;
-    this.ledger.measure();
-    return unsent.mustWait(this);
+  /** Whether it gets no new streams, even after the greediest connection has ended. */
+  #isRefused(quantity: Quantity): boolean {
+    return quantity.isRefused(this) && !(this.ledger.makeRoom(quantity, this, 0) && !quantity.isRefused(this));
   }
 }
 

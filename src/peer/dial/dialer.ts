@@ -19,7 +19,7 @@ import { sayHello } from '../hello.js';
 import type { MakeHello } from '../hello.js';
 import { isLoopback, shownAddress } from './address.js';
 import type { Backoff, FailureFacts } from './backoff.js';
-import { NotInTime, closeMismatched, connectError, failedWith, failureOf } from './failure.js';
+import { closeMismatched, connectError, failedWith, failureOf, notInTime } from './failure.js';
 import type { FailedDial } from './failure.js';
 
 /** An address, or a function that returns the address for each dial. */
@@ -196,7 +196,7 @@ export class Dialer implements SocketSource {
     this.#timer.unsubscribe();
     if (ms <= 0 || ms > LONGEST_TIMER_MS) return;
     this.#timer = asyncScheduler.schedule(() => {
-      this.#fail(dial, failedWith(new NotInTime(what, ms, this.#opening?.awaits)));
+      this.#fail(dial, failedWith(notInTime(what, ms, this.#opening?.awaits)));
     }, ms);
   }
 

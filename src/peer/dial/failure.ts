@@ -82,13 +82,9 @@ export interface FailedDial {
   readonly error: AnyMuxError;
 }
 
-/** A step of a dial has taken too long. */
-export class NotInTime extends Error {
-  override readonly name = 'TimeoutError';
-
-  constructor(what: string, ms: number, cause = '') {
-    super(`expected ${what} within ${ms} ms, got none${cause && `: ${cause}`}`);
-  }
+/** Returns the error of a step that has taken too long. */
+export function notInTime(what: string, ms: number, cause = ''): Error {
+  return Object.assign(new Error(`expected ${what} within ${ms} ms, got none${cause && `: ${cause}`}`), { name: 'TimeoutError' });
 }
 
 /** Converts an error of a dial or of its hello into the failure that the peer reports. */

@@ -106,6 +106,7 @@ export class GivenSocket implements SocketSource {
 
   #open(transport: Transport): void {
     if (this.core.isClosed) transport.terminate(NEVER_OPEN.reason);
+    else if (transport.writable) this.#opened(transport);
     else
       transport.opened$.subscribe({
         complete: () => {
