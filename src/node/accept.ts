@@ -89,26 +89,18 @@ export interface UpgradeOptions extends AcceptOptions {
   readonly trustProxy?: TrustProxy | undefined;
 }
 
-/** The checked options of an upgrade besides the options of its peer. */
-export interface OfUpgrades {
-  readonly onPeer: AcceptOptions['onPeer'];
-  readonly verify: UpgradeOptions['verify'];
+/** {@link UpgradeOptions} beyond {@link PeerOptions}, checked and with defaults. */
+interface UsedUpgradeOptions extends Required<
+  Pick<UpgradeOptions, 'handler' | 'onHello' | 'onPeer' | 'verify' | 'origins' | 'totalLimits'>
+> {
+  readonly helloTimeoutMs: number;
+  readonly helloLimits: HelloLimits;
   readonly verifyTimeoutMs: number;
-  readonly origins: Origins | undefined;
-  readonly totalLimits: Totals | undefined;
   readonly trustProxy: TrustsHop;
 }
 
-/** {@link UpgradeOptions} beyond {@link PeerOptions}, checked and with defaults. */
-interface UsedUpgradeOptions extends OfUpgrades {
-  readonly handler: StreamHandler | undefined;
-  readonly onHello: StreamHandler | undefined;
-  readonly helloTimeoutMs: number;
-  readonly helloLimits: HelloLimits;
-}
-
 /** {@link UpgradeOptions}, checked and with defaults. */
-export interface ResolvedUpgrade extends OfUpgrades {
+export interface ResolvedUpgrade extends Omit<UsedUpgradeOptions, 'handler' | 'onHello' | 'helloTimeoutMs' | 'helloLimits'> {
   readonly acceptor: AcceptorOptions;
 }
 
@@ -254,7 +246,7 @@ export function policyOf(resolved: ResolvedUpgrade, log: SparseLog): UpgradePoli
   return { upgrader, verify, verifyTimeoutMs, origins, draining$: new BehaviorSubject(false), log, seat };
 }
 
-function ledgerOf({ totalLimits }: OfUpgrades): Ledger {
+function ledgerOf({ totalLimits }: ResolvedUpgrade): Ledger {
   return totalLimits === undefined ? UNLIMITED : Totals.ledger(totalLimits);
 }
 
@@ -312,7 +304,7 @@ function endGreedy(core: PeerCore, reason: string): Subscription {
 export function announce(
   { core, source, peer }: Accepted,
   transport: Transport,
-  { onPeer }: OfUpgrades,
+  { onPeer }: ResolvedUpgrade,
   request: IncomingMessage | null,
   isKnown = true,
 ): void {

@@ -7,7 +7,7 @@ import type { Connectivity } from '../../transport/connectivity.js';
 import { abnormalClose } from '../../transport/transport.js';
 import type { SocketClose, SocketLike, Transport } from '../../transport/transport.js';
 import { W3cTransport } from '../../transport/w3c.js';
-import { checkOptions } from '../../util/check.js';
+import { checkBoolean, checkOptions } from '../../util/check.js';
 import type { NamesOf } from '../../util/check.js';
 import { subprotocol } from '../../wire/codec.js';
 import type { Message } from '../../wire/codec.js';
@@ -199,6 +199,7 @@ class ServedSocket extends W3cTransport {
 /** Returns the parts of a peer over one socket of the user's. */
 export function overSocket(socket: SocketLike, options: NewPeerOptions): PeerParts {
   checkOptions(options, PEER_OPTIONS, OWN_OPTIONS);
+  checkBoolean('isDialer', options.isDialer);
   const core = new PeerCore(resolveOptions(options, options.isDialer));
   const transport = new ServedSocket(socket);
   const source = new GivenSocket(core, transport);
