@@ -1,12 +1,7 @@
-import { errorMonitor } from 'node:events';
-import type { EventEmitter } from 'node:events';
-import { createServer } from 'node:http';
 import type { IncomingMessage, Server as HttpServer } from 'node:http';
-import { createServer as createTlsServer } from 'node:https';
 import type { Server as HttpsServer } from 'node:https';
-import type { AddressInfo, Server, Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { TlsOptions } from 'node:tls';
 import { Subject, Subscription, defer, from, merge, mergeMap, timer } from 'rxjs';
 import { log } from '../logger.js';
 import { resolveClose } from '../peer/options.js';
@@ -17,117 +12,21 @@ import { completeGuarded } from '../rx/subscribers.js';
 import { asyncDispose, markHandled, refuseThenable } from '../stream/promises.js';
 import { SharedPayload } from '../stream/payload.js';
 import type { Transport } from '../transport/transport.js';
-import { asGiven, checkBoolean, checkFunction, checkObject, checkOptions, oneLine, optionError, readOptions } from '../util/check.js';
-import type { Options } from '../util/check.js';
+import { checkFunction, checkObject, checkOptions, oneLine } from '../util/check.js';
 import { steadyNow } from '../util/time.js';
 import { announce, makePeer, policyOf, resolveAccept, take } from './accept.js';
 import type { ResolvedUpgrade } from './accept.js';
+import { LISTEN_OPTIONS, listening, ownServer, readListenOptions } from './listen.js';
+import type { ListenOptions } from './listen.js';
 import { SparseLog } from './log.js';
 import { NO_LOAD, nearLimits, sumOf } from './mux-server.js';
 import type { MuxServer, Refusal, ServeOptions, ServerNotifyOptions, ServerStats } from './mux-server.js';
-import { PLAIN_TEXT, RETRY_AFTER, pathOf, refuseUpgrade } from './refusal.js';
-import { Totals, totalsOf } from './totals.js';
+import { pathOf, refuseUpgrade } from './refusal.js';
+import { Totals } from './totals.js';
 import type { Seat } from './totals.js';
 import { takeUpgrades } from './upgrade-hub.js';
 import { upgrade } from './upgrade.js';
 import type { UpgradePolicy } from './upgrade.js';
-
-/** {@link ServeOptions} beyond the options of every upgrade, checked and with defaults. */
-export interface ListenOptions {
-  readonly path: string | undefined;
-  readonly port: number | undefined;
-  readonly host: string | undefined;
-  readonly tls: TlsOptions | undefined;
-  readonly listenWhileDraining: boolean;
-  readonly server: HttpServer | HttpsServer | undefined;
-  readonly totalLimits: Totals | undefined;
-}
-
-/** Declares {@link ServeOptions} beyond the options of every upgrade. */
-export const LISTEN_OPTIONS: Options<Omit<Partial<ListenOptions>, 'totalLimits'> & Pick<ServeOptions, 'totalLimits'>, ListenOptions> = {
-  path: [checkPath, undefined],
-  port: [asGiven, undefined],
-  host: [checkHost, undefined],
-  tls: [asGiven, undefined],
-  listenWhileDraining: [checkBoolean, false],
-  server: [checkServer, undefined],
-  totalLimits: [totalsOf, undefined],
-};
-
-/**
- * Checks where a server listens, and fills in defaults.
- *
- * @throws TypeError naming the option
- */
-export function readListenOptions(options: ServeOptions): ListenOptions {
-  const resolved = readOptions(LISTEN_OPTIONS, options);
-  const { port, server } = resolved;
-  if (server !== undefined) refuseBeside(options);
-  else if (!(Number.isInteger(port) && Number(port) >= 0 && Number(port) <= 65_535))
-    throw optionError('port', 'an integer from 0 to 65535, or a server', port);
-  return resolved;
-}
-
-/** @throws TypeError for an option that a given server decides, which would have no effect */
-function refuseBeside(options: object): void {
-  for (const name of ['port', 'host', 'tls', 'listenWhileDraining']) {
-    const value: unknown = Reflect.get(options, name);
-    if (value !== undefined) throw optionError(name, 'none beside server', value);
-  }
-}
-
-function checkServer<T extends Partial<HttpServer> | null>(name: string, server: T): T {
-  if (typeof server?.on === 'function' && typeof server.address === 'function') {
-    // The servers of node:http2. Only one that allows HTTP/1.1 has the time-outs of HTTP/1.1.
-    if (!('updateSettings' in server) || 'headersTimeout' in server) return server;
-    throw new TypeError(`${name}: expected a server of HTTP/1.1, which WebSockets upgrade: pass allowHTTP1 to createSecureServer`);
-  }
-  throw optionError(name, 'one of node:http or node:https', server);
-}
-
-/** Node would listen on all addresses for a number. */
-function checkHost(name: string, host: unknown): string {
-  if (typeof host === 'string') return host;
-  throw optionError(name, 'a text', host);
-}
-
-function checkPath(name: string, path: unknown): string {
-  if (typeof path !== 'string' || !path.startsWith('/')) throw optionError(name, "one that begins with '/'", path);
-  // No path of a request has one of these, so the server would answer nothing.
-  if (/[?#]/.test(path)) throw optionError(name, 'one without a query', path);
-  return path;
-}
-
-const DECISIVE = ['listening', 'close', errorMonitor] as const;
-
-/** Promises that are still pending. All callers share one, so that each server has one set of listeners. */
-const PENDING = new WeakMap<Server, Promise<AddressInfo | string>>();
-
-/** Resolves with the server's address once it listens, and rejects when it cannot. Then it removes its listeners from the server. */
-export function listening(server: Server): Promise<AddressInfo | string> {
-  const pending = PENDING.get(server) ?? decided(server);
-  // A server that listens already has decided, and may listen elsewhere later.
-  if (!server.listening) PENDING.set(server, pending);
-  return pending;
-}
-
-function decided(server: Server): Promise<AddressInfo | string> {
-  const events: EventEmitter = server;
-  return new Promise((resolve, reject) => {
-    // Some platforms call `listening` with an argument.
-    const decide = (error?: Error | null): void => {
-      for (const event of DECISIVE) events.off(event, decide);
-      PENDING.delete(server);
-      const address = server.address();
-      if (error != null) reject(error);
-      else if (address === null) reject(new Error('expected the server to listen, but it was closed before'));
-      else resolve(address);
-    };
-    if (server.listening) decide();
-    // Only monitor the error: on a server of the user's it must not count as handled.
-    else for (const event of DECISIVE) events.on(event, decide);
-  });
-}
 
 /** Notifies every chosen peer of one payload. Returns how many. */
 export function notifyAll(peers: Iterable<Peer>, payload: unknown, options: ServerNotifyOptions): number {
@@ -175,17 +74,6 @@ function spreadGoaways(peers: ReadonlySet<Peer>, options: ResolvedClose): Subscr
   return pending;
 }
 
-/** Makes an HTTP server that only upgrades. It answers each ordinary request with 426, and with 503 while it drains. */
-function ownServer(tls: TlsOptions | undefined, isDraining: () => boolean): HttpServer | HttpsServer {
-  const server = tls === undefined ? createServer() : createTlsServer(checkObject('tls', tls));
-  server.on('request', (_request, response) => {
-    if (isDraining())
-      response.writeHead(503, { ...PLAIN_TEXT, Connection: 'close', 'Retry-After': RETRY_AFTER }).end('this side is going away\n');
-    else response.writeHead(426, { ...PLAIN_TEXT, Connection: 'close' }).end('expected a WebSocket upgrade\n');
-  });
-  return server;
-}
-
 /**
  * Accepts peers on a port, or on an HTTP server of yours, whose other routes keep working.
  *
@@ -225,8 +113,8 @@ class NodeMuxServer implements MuxServer {
   readonly refusals$ = this.#refusals$.asObservable();
   readonly errors$ = defer(() => merge(from([...this.peers]), this.#peers$)).pipe(mergeMap(({ errors$ }) => errors$));
   readonly #server: HttpServer | HttpsServer;
-  /** The TCP connections below the TLS of a server of its own. */
-  readonly #sockets = new Set<Socket>();
+  /** Ends a server of its own; a server of the user's stays open. */
+  readonly #endServer: (ended: () => void) => void;
   readonly #listenOptions: ListenOptions;
   readonly #resolved: ResolvedUpgrade;
   readonly #policy: UpgradePolicy;
@@ -253,7 +141,15 @@ class NodeMuxServer implements MuxServer {
       this.#end = resolve;
     });
     const isDraining = (): boolean => this.#policy.draining$.value;
-    this.#server = server ?? ownServer(tls, isDraining);
+    ({ server: this.#server, end: this.#endServer } =
+      server === undefined
+        ? ownServer(tls, isDraining)
+        : {
+            server,
+            end: (ended) => {
+              ended();
+            },
+          });
     this.#leaveServer = takeUpgrades(this.#server, { path, isDraining, take: this.#take, refusePath: this.#refusePath });
     this.listening = listening(this.#server);
     if (server !== undefined) {
@@ -261,11 +157,6 @@ class NodeMuxServer implements MuxServer {
       void markHandled(this.listening);
       return;
     }
-    if (tls !== undefined)
-      this.#server.on('connection', (socket: Socket) => {
-        this.#sockets.add(socket);
-        socket.once('close', () => this.#sockets.delete(socket));
-      });
     this.#server.on('error', this.#onError);
     this.#server.listen(port, host);
   }
@@ -382,19 +273,6 @@ class NodeMuxServer implements MuxServer {
     this.#leaveServer();
     this.#policy.log.close();
     for (const subject of [this.#peers$, this.#refusals$]) completeGuarded('a subscriber of a server', subject);
-    if (this.#listenOptions.server === undefined) this.#closeServer();
-    else this.#end();
-  }
-
-  /** Ends the sockets of a server of its own. */
-  #closeServer(): void {
-    // Node calls back with an error if the server was closed before.
-    this.#server.close(() => {
-      this.#end();
-    });
-    // Also ends the connections that browsers opened in advance and never used.
-    this.#server.closeAllConnections();
-    // `closeAllConnections` misses connections whose TLS handshake is still under way.
-    for (const socket of this.#sockets) socket.destroy();
+    this.#endServer(this.#end);
   }
 }
