@@ -268,7 +268,7 @@ export function makePeer({ acceptor }: ResolvedUpgrade, transport: Transport | n
 export function take(seat: Seat, { core }: Accepted, transport: Transport, closed?: () => void): void {
   let ending = Subscription.EMPTY;
   core.share = seat.join(core, (reason) => {
-    ending = endGreedy(core, reason);
+    if (!core.isClosed) ending = endGreedy(core, reason);
   });
   core.status.whenClosed(() => {
     soon(() => {

@@ -6,6 +6,7 @@ import { ALWAYS_ONLINE } from '../../transport/connectivity.js';
 import type { Connectivity } from '../../transport/connectivity.js';
 import type { SocketClose, Transport } from '../../transport/transport.js';
 import { currentContext } from '../../util/async-context.js';
+import type { AsyncContext } from '../../util/async-context.js';
 import { isThenable } from '../../util/check.js';
 import { LONGEST_TIMER_MS, patientTimer, steadyNow } from '../../util/time.js';
 import { subprotocol } from '../../wire/codec.js';
@@ -88,12 +89,14 @@ export class Dialer implements SocketSource {
   #resumes = Subscription.EMPTY;
   /** Losses that are decided, but not followed yet. Streams fail in between, and their owners may close the peer. */
   #pendingLosses = 0;
-  readonly #inContext = currentContext();
+  readonly #inContext: AsyncContext;
 
   constructor(
     private readonly core: PeerCore,
     private readonly plan: DialPlan,
   ) {
+    // A peer with one dial starts it in `connect()` itself.
+    this.#inContext = plan.lazy || plan.backoff !== null ? currentContext() : (task) => task();
     if (typeof plan.url !== 'function') this.#setAddress(String(plan.url));
   }
 
