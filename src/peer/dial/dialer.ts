@@ -71,7 +71,9 @@ export class Dialer implements SocketSource {
   #address: string | null = null;
   /** The failed dials since the last open socket. */
   #failures = 0;
-  #lastFailure: { readonly close: SocketClose; readonly error: AnyMuxError } | null = null;
+  #lastFailure: AnyMuxError | null = null;
+  /** The reason of the last failed dial: its socket's, or its error's. */
+  #why = '';
   /** The error of the last dial, while an older socket still drains. */
   #dialError: AnyMuxError | null = null;
   /** The error of the current dial's hello. It says more than the close of the socket. */
@@ -101,9 +103,8 @@ export class Dialer implements SocketSource {
   }
 
   get absence(): Absence {
-    const { close, error = null } = this.#lastFailure ?? {};
-    const why = error === null ? '' : `; last dial: ${close?.reason || error.message}`;
-    return { reason: `no connection to ${this.#where()}${why}`, error };
+    const error = this.#lastFailure;
+    return { reason: `no connection to ${this.#where()}${error === null ? '' : `; last dial: ${this.#why}`}`, error };
   }
 
   get expectsSocket(): boolean {
@@ -290,7 +291,15 @@ export class Dialer implements SocketSource {
     else if (logger.isEnabledFor('debug')) log('debug', `connected to ${this.#where()}`);
     this.#failures = 0;
     this.#lastFailure = null;
-    this.#awaitStability();
+    this.#openedAt = steadyNow();
+    const { backoff } = this.plan;
+    if (backoff !== null) {
+      backoff.connected();
+      // A session that lasts clears the count of failed dials (D2).
+      this.#timer = patientTimer(backoff.stableMs, () => {
+        backoff.stable();
+      });
+    }
     this.core.ready(session, this.#sockets++);
     this.idle(session);
   }
@@ -317,17 +326,6 @@ export class Dialer implements SocketSource {
   /** How long the newest session has accepted streams. */
   #openMs(): number {
     return steadyNow() - this.#openedAt;
-  }
-
-  /** A session that lasts clears the count of failed dials (D2). */
-  #awaitStability(): void {
-    const { backoff } = this.plan;
-    this.#openedAt = steadyNow();
-    if (backoff === null) return;
-    backoff.connected();
-    this.#timer = patientTimer(backoff.stableMs, () => {
-      backoff.stable();
-    });
   }
 
   /** The number of the current dial, or of the next one. */
@@ -365,7 +363,8 @@ export class Dialer implements SocketSource {
     this.#phase = willRetry ? 'waiting' : 'stopped';
     if (error !== null) {
       this.#failures++;
-      this.#lastFailure = { close, error };
+      this.#lastFailure = error;
+      this.#why = close.reason || error.message;
       const what = error instanceof StreamError ? `the hello has failed: ${error.message}` : error.message;
       // If no dial follows, the calls fail with this error.
       if (willRetry && this.#failures === 1) log('warn', `a dial failed, and more follow: ${what}`);
