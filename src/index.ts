@@ -14,7 +14,7 @@ import './codec/register-json.js';
 /* Connecting */
 export { connect } from './peer/connect.js';
 export type { ConnectOptions } from './peer/connect.js';
-export type { ConnectUrl, DialContext } from './peer/dial/dial.js';
+export type { ConnectUrl, DialContext } from './peer/dial/dialer.js';
 export type { Hello } from './peer/hello.js';
 export type { DialFailure, Reconnect } from './peer/dial/backoff.js';
 export type { SocketEvent, SocketLike } from './transport/transport.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { NODE_CONNECT_OPTIONS } from '../../src/node/connect.js';
 import { UPGRADE_OPTIONS } from '../../src/node/accept.js';
-import { LISTEN_OPTIONS } from '../../src/node/serve.js';
+import { LISTEN_OPTIONS } from '../../src/node/listen.js';
 import { TOTAL_LIMITS } from '../../src/node/totals.js';
 import { CLOSE_OPTIONS } from '../../src/peer/options.js';
 import { PEER_OPTIONS } from '../../src/peer/options.js';

@@ -26,7 +26,9 @@ class Connection {
 
   constructor(ledger: Ledger, address: string | null = null) {
     const seat = ledger.seat(address);
-    const share = seat.join(this);
+    const share = seat.join(this, (reason) => {
+      this.reason = reason;
+    });
     if (share === null) throw new Error('expected a ledger with limits');
     this.share = share;
     this.leave = () => {
@@ -38,10 +40,6 @@ class Connection {
   get bufferedAmount(): number {
     this.measurements++;
     return this.unsent;
-  }
-
-  end(reason: string): void {
-    this.reason = reason;
   }
 
   /** Opens streams until one is refused. Returns how many it has opened. */

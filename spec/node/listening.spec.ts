@@ -1,7 +1,7 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { once } from 'node:events';
 import { Server } from 'node:net';
-import { listening } from '../../src/node/serve.js';
+import { listening } from '../../src/node/listen.js';
 
 describe('listening', () => {
   it('`listening` resolves even if the event has arguments, as in Bun', async () => {

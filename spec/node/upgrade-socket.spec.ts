@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { JsonCodec } from '../../src/index.js';
 import { handleUpgrade, serve } from '../../src/node.js';
 import type { MuxServer } from '../../src/node.js';
 import { handshake, rawSocket, requestOf } from '../support/socket/handshake.js';
@@ -49,5 +50,40 @@ describe('upgrades on a shared HTTP server', () => {
     expect(answer.status).toBe(status);
     expect(listeners).toEqual([...new Set(listeners)]);
     answer.socket.destroy();
+  });
+});
+
+describe('a message that arrives with the handshake', () => {
+  let server: MuxServer;
+
+  afterEach(() => server.close());
+
+  it.each<readonly [when: string, knows: 'nobody' | 'onPeer' | 'peers$', order: readonly string[]]>([
+    ['in the turn of the upgrade where only its handler knows the peer', 'nobody', ['handler', 'next turn']],
+    ['in a later turn where `onPeer` has received the peer', 'onPeer', ['next turn', 'handler']],
+    ['in a later turn where a subscriber of `peers$` has received the peer', 'peers$', ['next turn', 'handler']],
+  ])('A server reads it %s', async (_when, knows, order) => {
+    const seen: string[] = [];
+    const socket = await rawSocket(http.now);
+    await new Promise<void>((resolve) => {
+      http.now.prependOnceListener('upgrade', () => {
+        setImmediate(() => seen.push('next turn'));
+      });
+      server = serve({
+        server: http.now,
+        keepalive: false,
+        onPeer: knows === 'onPeer' ? () => undefined : undefined,
+        handler: () => {
+          seen.push('handler');
+          setImmediate(resolve);
+        },
+      });
+      if (knows === 'peers$') server.peers$.subscribe();
+      const open = Buffer.from(new JsonCodec().encode({ type: 'open', stream: 1, end: true }));
+      // A frame with a mask of zeros.
+      socket.write(Buffer.concat([Buffer.from(requestOf()), Buffer.from([0x81, 0x80 | open.length, 0, 0, 0, 0]), open]));
+    });
+    socket.destroy();
+    expect(seen).toEqual(order);
   });
 });

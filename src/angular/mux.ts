@@ -4,7 +4,7 @@ import { toSignal } from '@angular/core/rxjs-interop';
 import type { PeerStatus } from '../peer/status.js';
 import { connect } from '../peer/connect.js';
 import type { ConnectOptions } from '../peer/connect.js';
-import type { ConnectUrl } from '../peer/dial/dial.js';
+import type { ConnectUrl } from '../peer/dial/dialer.js';
 import type { Peer } from '../peer/peer.js';
 
 /**

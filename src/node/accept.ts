@@ -3,13 +3,13 @@ import type { Duplex } from 'node:stream';
 import { BehaviorSubject, Subscription, timer } from 'rxjs';
 import { CLOSING_MS } from '../connection/watchdog.js';
 import type { PeerCore } from '../peer/core.js';
-import { connectError } from '../peer/dial/dial.js';
+import { connectError } from '../peer/dial/failure.js';
 import { GivenSocket } from '../peer/dial/given-socket.js';
 import { DEFAULT_HELLO_LIMITS, HELLO_TIMEOUT_MS, acceptorCore, resolveHelloLimits } from '../peer/hello.js';
 import type { AcceptorOptions, HelloLimits } from '../peer/hello.js';
 import type { StreamHandler } from '../peer/hooks.js';
 import { PEER_OPTIONS, resolveOptions } from '../peer/options.js';
-import type { PeerContext, PeerOptions } from '../peer/options.js';
+import type { PeerOptions } from '../peer/options.js';
 import { Peer } from '../peer/peer.js';
 import { guard } from '../rx/subscribers.js';
 import { abnormalClose } from '../transport/transport.js';
@@ -21,10 +21,10 @@ import { subprotocol } from '../wire/codec.js';
 import { CloseCode, ResetCode } from '../wire/codes.js';
 import { ConnectionFault } from '../wire/errors.js';
 import { soon } from '../rx/soon.js';
-import { boundNodeLogs } from './log-bounds.js';
+import { SparseLog, boundNodeLogs } from './log.js';
 import { checkOrigins, clientAddress, readTrustProxy, trustsNone } from './origin.js';
 import type { Origins, TrustProxy, TrustsHop } from './origin.js';
-import { RefusalLog } from './refusal.js';
+import { ignoreErrors } from './refusal.js';
 import { Totals, checkTotals } from './totals.js';
 import type { Ledger, Seat } from './totals.js';
 import { upgrade } from './upgrade.js';
@@ -89,26 +89,18 @@ export interface UpgradeOptions extends AcceptOptions {
   readonly trustProxy?: TrustProxy | undefined;
 }
 
-/** The checked options of an upgrade besides the options of its peer. */
-export interface OfUpgrades {
-  readonly onPeer: AcceptOptions['onPeer'];
-  readonly verify: UpgradeOptions['verify'];
+/** {@link UpgradeOptions} beyond {@link PeerOptions}, checked and with defaults. */
+interface UsedUpgradeOptions extends Required<
+  Pick<UpgradeOptions, 'handler' | 'onHello' | 'onPeer' | 'verify' | 'origins' | 'totalLimits'>
+> {
+  readonly helloTimeoutMs: number;
+  readonly helloLimits: HelloLimits;
   readonly verifyTimeoutMs: number;
-  readonly origins: Origins | undefined;
-  readonly totalLimits: Totals | undefined;
   readonly trustProxy: TrustsHop;
 }
 
-/** {@link UpgradeOptions} beyond {@link PeerOptions}, checked and with defaults. */
-interface UsedUpgradeOptions extends OfUpgrades {
-  readonly handler: StreamHandler | undefined;
-  readonly onHello: StreamHandler | undefined;
-  readonly helloTimeoutMs: number;
-  readonly helloLimits: HelloLimits;
-}
-
 /** {@link UpgradeOptions}, checked and with defaults. */
-export interface ResolvedUpgrade extends OfUpgrades {
+export interface ResolvedUpgrade extends Omit<UsedUpgradeOptions, 'handler' | 'onHello' | 'helloTimeoutMs' | 'helloLimits'> {
   readonly acceptor: AcceptorOptions;
 }
 
@@ -142,8 +134,8 @@ export function resolveAccept(options: UpgradeOptions, ...others: readonly objec
 
 boundNodeLogs();
 
-/** The log of all upgrades that no `serve` answers. */
-const LOG = new RefusalLog();
+/** Counts the refusals of all upgrades that no `serve` answers. */
+const LOG = new SparseLog();
 /** Counts for nothing: no limit was set. */
 const UNLIMITED = Totals.ledger(new Totals());
 
@@ -165,9 +157,10 @@ const UNLIMITED = Totals.ledger(new Totals());
 export function accept(socket: SocketLike, options: AcceptOptions = {}): Peer {
   const resolved = resolveAccept(options);
   const transport = transportOf(socket);
-  const peer = peerOver(transport, resolved.acceptor, ledgerOf(resolved).seat(null));
-  announcePeer(peer, transport, resolved, null);
-  return peer;
+  const made = makePeer(resolved, transport);
+  take(ledgerOf(resolved).seat(null), made, transport);
+  announce(made, transport, resolved, null);
+  return made.peer;
 }
 
 /**
@@ -201,9 +194,8 @@ export function accept(socket: SocketLike, options: AcceptOptions = {}): Peer {
 export function handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer, options: UpgradeOptions = {}): Peer {
   checkUpgrade(request, socket, head);
   const resolved = resolveAccept(options);
-  const core = acceptorCore(resolved.acceptor);
-  const source = new GivenSocket(core);
-  const peer = new Peer(core, source, core.options.onStream);
+  const made = makePeer(resolved);
+  const { core, source, peer } = made;
   const policy = policyOf(resolved, LOG);
   // Not `peer.closed`: a promise reports one microtask later, and `verify` may decide in that microtask.
   peer.status$.subscribe({
@@ -214,12 +206,13 @@ export function handleUpgrade(request: IncomingMessage, socket: Duplex, head: Bu
   const fail = (status: number | null, reason: string): void => {
     source.fail(connectError(abnormalClose(reason), { status }));
   };
+  ignoreErrors(socket);
   upgrade(request, socket, head, policy, {
     accepted: (transport, context, seat) => {
       if (context !== undefined) core.context = context;
-      take(seat, core, peer, transport);
+      take(seat, made, transport);
       source.give(transport);
-      announcePeer(peer, transport, resolved, request);
+      announce(made, transport, resolved, request);
     },
     refused: ({ status, reason }) => {
       fail(status, reason);
@@ -241,51 +234,52 @@ function checkUpgrade(request: unknown, socket: unknown, head: unknown): void {
 }
 
 /** Makes the policy that judges upgrades with these options. It starts as not draining. */
-export function policyOf(resolved: ResolvedUpgrade, log: RefusalLog): UpgradePolicy {
+export function policyOf(resolved: ResolvedUpgrade, log: SparseLog): UpgradePolicy {
   const { acceptor, verify, verifyTimeoutMs, origins, trustProxy } = resolved;
   const ledger = ledgerOf(resolved);
   const upgrader = new WsUpgrader(subprotocol(acceptor.codec), acceptor.limits.maxMessageBytes);
   const seat = (request: IncomingMessage) => {
-    const address = clientAddress(request, trustProxy);
+    // A `trustProxy` of the user's runs in any case: if it throws, the answer is 500.
+    const address = ledger.isLimited || trustProxy !== trustsNone ? clientAddress(request, trustProxy) : null;
     return ledger.refusal(address) ?? ledger.seat(address);
   };
   return { upgrader, verify, verifyTimeoutMs, origins, draining$: new BehaviorSubject(false), log, seat };
 }
 
-function ledgerOf({ totalLimits }: OfUpgrades): Ledger {
+function ledgerOf({ totalLimits }: ResolvedUpgrade): Ledger {
   return totalLimits === undefined ? UNLIMITED : Totals.ledger(totalLimits);
 }
 
-/** Makes a peer of an open socket. */
-export function peerOver(transport: Transport, options: AcceptorOptions, seat: Seat, context?: PeerContext): Peer {
-  const core = acceptorCore(options);
-  if (context !== undefined) core.context = context;
-  const peer = new Peer(core, new GivenSocket(core, transport), core.options.onStream);
-  take(seat, core, peer, transport);
-  return peer;
+/** An accepted peer, and what it is made of. */
+interface Accepted {
+  readonly core: PeerCore;
+  readonly source: GivenSocket;
+  readonly peer: Peer;
 }
 
-/** A peer has a seat until it has closed and its TCP connection has ended. */
-function take(seat: Seat, core: PeerCore, peer: Peer, transport: Transport): void {
-  const ending = new Subscription();
-  core.share = seat.join({
-    get label() {
-      return core.label;
-    },
-    get bufferedAmount() {
-      return core.bufferedAmount;
-    },
-    end(reason) {
-      ending.add(endGreedy(core, reason));
-    },
+/** Makes a peer of an open socket, or of one that is to come. */
+export function makePeer({ acceptor }: ResolvedUpgrade, transport: Transport | null = null): Accepted {
+  const core = acceptorCore(acceptor);
+  const source = new GivenSocket(core, transport);
+  return { core, source, peer: new Peer(core, source, acceptor.onStream) };
+}
+
+/** A peer has a seat until it has closed and its TCP connection has ended. Calls `closed` once the peer has closed. */
+export function take(seat: Seat, { core }: Accepted, transport: Transport, closed?: () => void): void {
+  let ending = Subscription.EMPTY;
+  core.share = seat.join(core, (reason) => {
+    if (!core.isClosed) ending = endGreedy(core, reason);
   });
-  void peer.closed.then(() => {
-    ending.unsubscribe();
-    const leave = (): void => {
-      seat.leave();
-    };
-    if (transport.whenReleased === undefined) leave();
-    else transport.whenReleased(leave);
+  core.status.whenClosed(() => {
+    soon(() => {
+      ending.unsubscribe();
+      const leave = (): void => {
+        seat.leave();
+      };
+      if (transport.whenReleased === undefined) leave();
+      else transport.whenReleased(leave);
+      closed?.();
+    });
   });
 }
 
@@ -302,11 +296,25 @@ function endGreedy(core: PeerCore, reason: string): Subscription {
   });
 }
 
-/** Calls `onPeer` with the peer. The peer begins to read in a later turn, when its handlers are in place. */
-export function announcePeer(peer: Peer, transport: Transport, { onPeer }: OfUpgrades, request: IncomingMessage | null): void {
-  Peer.core(peer)?.setRemote(remoteOf(request));
-  guard('onPeer', () => onPeer?.(peer, request));
-  transport.turn(() => void peer.serve());
+/**
+ * Calls `onPeer` with the peer. The peer begins to read in a later turn, when its handlers are in place.
+ *
+ * @param isKnown whether anything but the peer's own handler can reach the peer. A peer that only its handler knows reads at once
+ */
+export function announce(
+  { core, source, peer }: Accepted,
+  transport: Transport,
+  { onPeer }: ResolvedUpgrade,
+  request: IncomingMessage | null,
+  isKnown = true,
+): void {
+  core.setRemote(remoteOf(request));
+  if (onPeer !== undefined) guard('onPeer', () => onPeer(peer, request));
+  if (isKnown || onPeer !== undefined)
+    transport.turn(() => {
+      source.start();
+    });
+  else source.start();
 }
 
 /** The address of the other side, for the log; empty if it is not known. */

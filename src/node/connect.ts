@@ -1,17 +1,15 @@
 import type { Agent, OutgoingHttpHeaders } from 'node:http';
 import type { ConnectionOptions } from 'node:tls';
 import { CONNECT_OPTIONS, connectOver } from '../peer/connect.js';
-import { checkUrl } from '../peer/dial/address.js';
 import type { ConnectOptions } from '../peer/connect.js';
-import type { ConnectUrl } from '../peer/dial/dial.js';
+import type { ConnectUrl } from '../peer/dial/dialer.js';
 import { PEER_OPTIONS } from '../peer/options.js';
 import type { Peer } from '../peer/peer.js';
 import { dialWs, transportOf } from '../transport/ws/ws.js';
 import { checkObject, checkOptions, readOptions } from '../util/check.js';
 import type { Options } from '../util/check.js';
-import { resolveLimits } from '../wire/limits.js';
-import { boundNodeLogs } from './log-bounds.js';
-import { headerLines } from './upgrade.js';
+import { boundNodeLogs } from './log.js';
+import { headerLines } from './refusal.js';
 
 boundNodeLogs();
 
@@ -49,13 +47,9 @@ export function connect(url: ConnectUrl, options: NodeConnectOptions = {}): Peer
   checkOptions(options, NODE_CONNECT_OPTIONS, CONNECT_OPTIONS, PEER_OPTIONS);
   const { socket } = options;
   const { headers, agent, tls } = readOptions(NODE_CONNECT_OPTIONS, options);
-  const maxPayload = resolveLimits(options.limits).maxMessageBytes;
-  return connectOver(url, options, (address, protocol) => {
-    if (socket !== undefined) return transportOf(socket(address, protocol));
-    // Any value may come from a function.
-    checkUrl(address, false);
-    return dialWs(address, protocol, { headers, agent, tls, maxPayload });
-  });
+  return connectOver(url, options, (address, protocol, maxPayload) =>
+    socket === undefined ? dialWs(address, protocol, { headers, agent, tls, maxPayload }) : transportOf(socket(address, protocol)),
+  );
 }
 
 function checkHeaders(name: string, headers: OutgoingHttpHeaders): OutgoingHttpHeaders {

@@ -184,15 +184,10 @@ export const NO_LOAD: Load = {
   bytes: { held: 0, unsent: 0 },
 };
 
+/** Adds up the facts of several peers. */
 export function sumOf(loads: readonly Load[]): Load {
-  return {
-    streams: sum(loads.map(({ streams }) => streams)),
-    ended: sum(loads.map(({ ended }) => ended)),
-    sent: sum(loads.map(({ sent }) => sent)),
-    received: sum(loads.map(({ received }) => received)),
-    queue: sum(loads.map(({ queue }) => queue)),
-    bytes: sum(loads.map(({ bytes }) => bytes)),
-  };
+  const sums = Object.keys(NO_LOAD).map((fact) => [fact, sum(loads.map((load) => load[fact as keyof Load]))] as const);
+  return Object.fromEntries(sums) as unknown as Load;
 }
 
 /** Returns how many peers are near each limit. */
@@ -208,10 +203,9 @@ export function nearLimits(peers: readonly PeerStats[]): ServerStats['peersNearL
 }
 
 /** Adds up counts that have the same keys, or more. */
-function sum<Key extends string>(all: readonly Readonly<Record<Key, number>>[]): Record<Key, number> {
-  const sums: Partial<Record<Key, number>> = {};
-  for (const counts of all) {
-    for (const [key, count] of Object.entries<number>(counts)) sums[key as Key] = (sums[key as Key] ?? 0) + count;
-  }
-  return sums as Record<Key, number>;
+function sum(all: readonly object[]): Record<string, number> {
+  const sums: Record<string, number> = {};
+  for (const counts of all)
+    for (const [key, count] of Object.entries<number>(counts as Record<string, number>)) sums[key] = (sums[key] ?? 0) + count;
+  return sums;
 }

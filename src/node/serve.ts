@@ -1,130 +1,32 @@
-import { errorMonitor } from 'node:events';
-import type { EventEmitter } from 'node:events';
 import type { IncomingMessage, Server as HttpServer } from 'node:http';
 import type { Server as HttpsServer } from 'node:https';
-import type { AddressInfo, Server } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { TlsOptions } from 'node:tls';
 import { Subject, Subscription, defer, from, merge, mergeMap, timer } from 'rxjs';
 import { log } from '../logger.js';
 import { resolveClose } from '../peer/options.js';
-import type { CloseOptions, ResolvedClose } from '../peer/options.js';
+import type { CloseOptions, PeerContext, ResolvedClose } from '../peer/options.js';
 import type { Peer } from '../peer/peer.js';
 import { notifyOrWarn } from '../peer/peers.js';
 import { completeGuarded } from '../rx/subscribers.js';
 import { asyncDispose, markHandled, refuseThenable } from '../stream/promises.js';
 import { SharedPayload } from '../stream/payload.js';
-import { asGiven, checkBoolean, checkFunction, checkObject, checkOptions, oneLine, optionError, readOptions } from '../util/check.js';
-import type { Options } from '../util/check.js';
+import type { Transport } from '../transport/transport.js';
+import { checkFunction, checkObject, checkOptions, oneLine } from '../util/check.js';
 import { steadyNow } from '../util/time.js';
-import { announcePeer, peerOver, policyOf, resolveAccept } from './accept.js';
+import { announce, makePeer, policyOf, resolveAccept, take } from './accept.js';
 import type { ResolvedUpgrade } from './accept.js';
-import { GivenServer, OwnServer } from './http-host.js';
-import type { HttpHost } from './http-host.js';
+import { LISTEN_OPTIONS, listening, ownServer, readListenOptions } from './listen.js';
+import type { ListenOptions } from './listen.js';
+import { SparseLog } from './log.js';
 import { NO_LOAD, nearLimits, sumOf } from './mux-server.js';
 import type { MuxServer, Refusal, ServeOptions, ServerNotifyOptions, ServerStats } from './mux-server.js';
-import { RefusalLog, pathOf } from './refusal.js';
-import { Totals, totalsOf } from './totals.js';
+import { pathOf, refuseUpgrade } from './refusal.js';
+import { Totals } from './totals.js';
+import type { Seat } from './totals.js';
 import { takeUpgrades } from './upgrade-hub.js';
-import { refuseUpgrade, upgrade } from './upgrade.js';
+import { upgrade } from './upgrade.js';
 import type { UpgradePolicy } from './upgrade.js';
-
-/** {@link ServeOptions} beyond the options of every upgrade, checked and with defaults. */
-export interface ListenOptions {
-  readonly path: string | undefined;
-  readonly port: number | undefined;
-  readonly host: string | undefined;
-  readonly tls: TlsOptions | undefined;
-  readonly listenWhileDraining: boolean;
-  readonly server: HttpServer | HttpsServer | undefined;
-  readonly totalLimits: Totals | undefined;
-}
-
-/** Declares {@link ServeOptions} beyond the options of every upgrade. */
-export const LISTEN_OPTIONS: Options<Omit<Partial<ListenOptions>, 'totalLimits'> & Pick<ServeOptions, 'totalLimits'>, ListenOptions> = {
-  path: [checkPath, undefined],
-  port: [asGiven, undefined],
-  host: [checkHost, undefined],
-  tls: [asGiven, undefined],
-  listenWhileDraining: [checkBoolean, false],
-  server: [checkServer, undefined],
-  totalLimits: [totalsOf, undefined],
-};
-
-/**
- * Checks where a server listens, and fills in defaults.
- *
- * @throws TypeError naming the option
- */
-export function readListenOptions(options: ServeOptions): ListenOptions {
-  const resolved = readOptions(LISTEN_OPTIONS, options);
-  const { port, server } = resolved;
-  if (server !== undefined) refuseBeside(options);
-  else if (!(Number.isInteger(port) && Number(port) >= 0 && Number(port) <= 65_535))
-    throw optionError('port', 'an integer from 0 to 65535, or a server', port);
-  return resolved;
-}
-
-/** @throws TypeError for an option that a given server decides, which would have no effect */
-function refuseBeside(options: object): void {
-  for (const name of ['port', 'host', 'tls', 'listenWhileDraining']) {
-    const value: unknown = Reflect.get(options, name);
-    if (value !== undefined) throw optionError(name, 'none beside server', value);
-  }
-}
-
-function checkServer<T extends Partial<HttpServer> | null>(name: string, server: T): T {
-  if (typeof server?.on === 'function' && typeof server.address === 'function') {
-    // The servers of node:http2. Only one that allows HTTP/1.1 has the time-outs of HTTP/1.1.
-    if (!('updateSettings' in server) || 'headersTimeout' in server) return server;
-    throw new TypeError(`${name}: expected a server of HTTP/1.1, which WebSockets upgrade: pass allowHTTP1 to createSecureServer`);
-  }
-  throw optionError(name, 'one of node:http or node:https', server);
-}
-
-/** Node would listen on all addresses for a number. */
-function checkHost(name: string, host: unknown): string {
-  if (typeof host === 'string') return host;
-  throw optionError(name, 'a text', host);
-}
-
-function checkPath(name: string, path: unknown): string {
-  if (typeof path !== 'string' || !path.startsWith('/')) throw optionError(name, "one that begins with '/'", path);
-  // No path of a request has one of these, so the server would answer nothing.
-  if (/[?#]/.test(path)) throw optionError(name, 'one without a query', path);
-  return path;
-}
-
-const DECISIVE = ['listening', 'close', errorMonitor] as const;
-
-/** Promises that are still pending. All callers share one, so that each server has one set of listeners. */
-const PENDING = new WeakMap<Server, Promise<AddressInfo | string>>();
-
-/** Resolves with the server's address once it listens, and rejects when it cannot. Then it removes its listeners from the server. */
-export function listening(server: Server): Promise<AddressInfo | string> {
-  const pending = PENDING.get(server) ?? decided(server);
-  // A server that listens already has decided, and may listen elsewhere later.
-  if (!server.listening) PENDING.set(server, pending);
-  return pending;
-}
-
-function decided(server: Server): Promise<AddressInfo | string> {
-  const events: EventEmitter = server;
-  return new Promise((resolve, reject) => {
-    // Some platforms call `listening` with an argument.
-    const decide = (error?: Error | null): void => {
-      for (const event of DECISIVE) events.off(event, decide);
-      PENDING.delete(server);
-      const address = server.address();
-      if (error != null) reject(error);
-      else if (address === null) reject(new Error('expected the server to listen, but it was closed before'));
-      else resolve(address);
-    };
-    if (server.listening) decide();
-    // Only monitor the error: on a server of the user's it must not count as handled.
-    else for (const event of DECISIVE) events.on(event, decide);
-  });
-}
 
 /** Notifies every chosen peer of one payload. Returns how many. */
 export function notifyAll(peers: Iterable<Peer>, payload: unknown, options: ServerNotifyOptions): number {
@@ -155,28 +57,21 @@ function chosen(verdict: boolean): boolean {
 /** The longest time over which goaways are spread, in ms. */
 const LONGEST_SPREAD_MS = 5_000;
 
-/** Closes many peers one after the other, over the first half of their drain. So they do not all dial the next server at once. */
-export class SpreadGoaways {
-  /** The goaways that are not sent yet. */
-  #pending = new Subscription();
-
-  /** Closes each of `peers`. Replaces the goaways of an earlier call that are not sent yet. */
-  send(peers: ReadonlySet<Peer>, options: ResolvedClose): void {
-    const { drainMs } = options;
-    this.stop();
-    this.#pending = new Subscription();
-    const spread = Math.min(drainMs / 2, LONGEST_SPREAD_MS);
-    let nth = 0;
-    for (const peer of peers) {
-      const wait = (spread * nth++) / peers.size;
-      if (wait === 0) void peer.close(options);
-      else this.#pending.add(timer(wait).subscribe(() => void peer.close({ ...options, drainMs: drainMs - wait })));
-    }
+/**
+ * Closes many peers one after the other, over the first half of their drain. So they do not all dial the next server at once. Returns the
+ * goaways that are not sent yet.
+ */
+function spreadGoaways(peers: ReadonlySet<Peer>, options: ResolvedClose): Subscription {
+  const pending = new Subscription();
+  const { drainMs } = options;
+  const spread = Math.min(drainMs / 2, LONGEST_SPREAD_MS);
+  let nth = 0;
+  for (const peer of peers) {
+    const wait = (spread * nth++) / peers.size;
+    if (wait === 0) void peer.close(options);
+    else pending.add(timer(wait).subscribe(() => void peer.close({ ...options, drainMs: drainMs - wait })));
   }
-
-  stop(): void {
-    this.#pending.unsubscribe();
-  }
+  return pending;
 }
 
 /**
@@ -217,7 +112,9 @@ class NodeMuxServer implements MuxServer {
   readonly #refusals$ = new Subject<Refusal>();
   readonly refusals$ = this.#refusals$.asObservable();
   readonly errors$ = defer(() => merge(from([...this.peers]), this.#peers$)).pipe(mergeMap(({ errors$ }) => errors$));
-  readonly #host: HttpHost;
+  readonly #server: HttpServer | HttpsServer;
+  /** Ends a server of its own; a server of the user's stays open. */
+  readonly #endServer: (ended: () => void) => void;
   readonly #listenOptions: ListenOptions;
   readonly #resolved: ResolvedUpgrade;
   readonly #policy: UpgradePolicy;
@@ -230,7 +127,7 @@ class NodeMuxServer implements MuxServer {
   readonly #refusals = new Map<number, number>();
   /** When the drain ends, on the clock of rxjs. */
   #deadline = Infinity;
-  readonly #goaways = new SpreadGoaways();
+  #goaways = Subscription.EMPTY;
   readonly #leaveServer: () => void;
   #end: () => void = () => undefined;
 
@@ -239,26 +136,29 @@ class NodeMuxServer implements MuxServer {
     const { server, tls, path, port, host, totalLimits = new Totals() } = this.#listenOptions;
     this.#totals = totalLimits;
     this.#resolved = resolveAccept({ ...options, totalLimits }, LISTEN_OPTIONS);
-    this.#policy = policyOf(this.#resolved, new RefusalLog());
+    this.#policy = policyOf(this.#resolved, new SparseLog());
     this.closed = new Promise((resolve) => {
       this.#end = resolve;
     });
     const isDraining = (): boolean => this.#policy.draining$.value;
-    this.#host = server === undefined ? new OwnServer(tls, isDraining) : new GivenServer(server);
-    this.#leaveServer = takeUpgrades(this.#host.server, {
-      path,
-      isDraining,
-      take: this.#take,
-      refusePath: this.#refusePath,
-    });
-    this.listening = listening(this.#host.server);
+    ({ server: this.#server, end: this.#endServer } =
+      server === undefined
+        ? ownServer(tls, isDraining)
+        : {
+            server,
+            end: (ended) => {
+              ended();
+            },
+          });
+    this.#leaveServer = takeUpgrades(this.#server, { path, isDraining, take: this.#take, refusePath: this.#refusePath });
+    this.listening = listening(this.#server);
     if (server !== undefined) {
       // The server's own `error` event reports the same error.
       void markHandled(this.listening);
       return;
     }
-    this.#host.server.on('error', this.#onError);
-    this.#host.server.listen(port, host);
+    this.#server.on('error', this.#onError);
+    this.#server.listen(port, host);
   }
 
   toString(): string {
@@ -277,7 +177,7 @@ class NodeMuxServer implements MuxServer {
   }
 
   address(): AddressInfo | string | null {
-    return this.#host.server.address();
+    return this.#server.address();
   }
 
   notify(payload?: unknown, options: ServerNotifyOptions = {}): number {
@@ -300,10 +200,11 @@ class NodeMuxServer implements MuxServer {
     const { drainMs } = resolved;
     const deadline = steadyNow() + drainMs;
     const first = !this.#policy.draining$.value;
-    if (first && this.#listenOptions.server === undefined && !this.#listenOptions.listenWhileDraining) this.#host.server.close();
+    if (first && this.#listenOptions.server === undefined && !this.#listenOptions.listenWhileDraining) this.#server.close();
     if (first || deadline < this.#deadline) {
       this.#deadline = deadline;
-      this.#goaways.send(this.peers, resolved);
+      this.#goaways.unsubscribe();
+      this.#goaways = spreadGoaways(this.peers, resolved);
     }
     if (first) {
       void markHandled(this.listening);
@@ -320,7 +221,7 @@ class NodeMuxServer implements MuxServer {
   /** Leaves a rejected `listening` unhandled if the program did not handle it: the program must not end as if it had succeeded. */
   readonly #onError = (error: Error): void => {
     log('error', 'the server failed', error);
-    if (!this.#host.server.listening && !this.#policy.draining$.value) this.#stop();
+    if (!this.#server.listening && !this.#policy.draining$.value) this.#stop();
   };
 
   [asyncDispose](): Promise<void> {
@@ -330,9 +231,7 @@ class NodeMuxServer implements MuxServer {
   readonly #take = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
     upgrade(request, socket, head, this.#policy, {
       accepted: (transport, context, seat) => {
-        const peer = peerOver(transport, this.#resolved.acceptor, seat, context);
-        this.#add(peer);
-        announcePeer(peer, transport, this.#resolved, request);
+        this.#accept(request, transport, context, seat);
       },
       refused: this.#refused,
       unanswered: () => undefined,
@@ -349,23 +248,31 @@ class NodeMuxServer implements MuxServer {
     this.#refusals$.next(refusal);
   };
 
-  #add(peer: Peer): void {
-    this.#opened++;
-    this.peers.add(peer);
-    void peer.closed.then(() => {
+  #accept(request: IncomingMessage, transport: Transport, context: PeerContext | undefined, seat: Seat): void {
+    const resolved = this.#resolved;
+    const { onStream, hello } = resolved.acceptor;
+    const made = makePeer(resolved, transport);
+    const { core, peer } = made;
+    if (context !== undefined) core.context = context;
+    take(seat, made, transport, () => {
       this.peers.delete(peer);
       this.#past = sumOf([this.#past, peer.stats()]);
       this.#checkEmpty();
     });
+    this.#opened++;
+    this.peers.add(peer);
+    // A subscriber may add handlers, as `onPeer` may.
+    const isKnown = this.#peers$.observed || (onStream === undefined && hello === null);
     this.#peers$.next(peer);
+    announce(made, transport, resolved, request, isKnown);
   }
 
   #checkEmpty(): void {
     if (!this.#policy.draining$.value || this.peers.size > 0) return;
-    this.#goaways.stop();
+    this.#goaways.unsubscribe();
     this.#leaveServer();
     this.#policy.log.close();
     for (const subject of [this.#peers$, this.#refusals$]) completeGuarded('a subscriber of a server', subject);
-    this.#host.close(this.#end);
+    this.#endServer(this.#end);
   }
 }

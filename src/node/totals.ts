@@ -1,23 +1,17 @@
 import { Subscription, timer } from 'rxjs';
 import type { Share } from '../connection/connection.js';
 import { log } from '../logger.js';
+import type { PeerCore } from '../peer/core.js';
 import type { Usage } from '../peer/stats.js';
 import { checkNumber, optionError, readObject } from '../util/check.js';
 import type { Given, Options } from '../util/check.js';
 import { steadyNow } from '../util/time.js';
+import { SparseLog } from './log.js';
 import { hostOf } from './origin.js';
 import type { Objection } from './refusal.js';
-import { SparseLog } from './sparse-log.js';
 
-/** A connection, as the total limits see it. */
-export interface Holder {
-  /** Names the connection in the log. */
-  readonly label: string;
-  /** Bytes that the connection has to send, in its socket too. */
-  readonly bufferedAmount: number;
-  /** Ends the connection soon, because it has far more of a total than others. */
-  end(reason: string): void;
-}
+/** A connection: its name in the log, and the bytes that it has to send, in its socket too. */
+type Holder = Pick<PeerCore, 'label' | 'bufferedAmount'>;
 
 /** The totals that are divided. */
 type Kind = 'held' | 'streams' | 'unsent';
@@ -28,27 +22,63 @@ function nothing(): Amounts {
 }
 
 /** One remote address, or one connection whose address is not known. */
-class Host {
+interface Host {
+  readonly name: string | null;
   /** Its connections, and its upgrades that are being judged. */
-  connections = 0;
-  readonly members = new Set<Member>();
-  readonly used = nothing();
+  connections: number;
+  readonly members: Set<Seat>;
+  readonly used: Amounts;
 }
 
-/** One connection's share of the total limits. */
-export class Member implements Share {
+function ignore(): void {
+  // Set before the connection has joined.
+}
+
+function newHost(name: string | null): Host {
+  return { name, connections: 0, members: new Set(), used: nothing() };
+}
+
+/** The place of one connection among all, and its share of the total limits. */
+export class Seat implements Share {
   readonly used = nothing();
+  /** The connection; `null` while it is being judged, and where no limit is shared. */
+  #holder: Holder | null = null;
   /** Whether the connection ends for a total. Its bytes still count towards the limit, but other connections need not wait for them. */
   #isEnding = false;
   #hasLeft = false;
-  #room: () => void = () => undefined;
+  #room = ignore;
+  #end: (reason: string) => void = ignore;
   #waits = false;
 
   constructor(
     private readonly ledger: Ledger,
     readonly host: Host,
-    private readonly holder: Holder,
   ) {}
+
+  /**
+   * The connection is open. Returns its share of the total limits, or `null` where none is set.
+   *
+   * @param end ends the connection soon, because it has far more of a total than others
+   */
+  join(holder: Holder, end: (reason: string) => void): Share | null {
+    if (!this.ledger.isShared) return null;
+    this.#holder = holder;
+    this.#end = end;
+    this.ledger.add(this);
+    return this;
+  }
+
+  /** The connection has ended, or was never made. */
+  leave(): void {
+    const { streams, unsent } = this.ledger;
+    this.ledger.vacate(this.host);
+    if (this.#holder === null) return;
+    this.ledger.remove(this);
+    this.#hasLeft = true;
+    this.#waits = false;
+    this.#add(streams, -this.used.streams);
+    this.#add(unsent, -this.used.unsent);
+  }
 
   get waits(): boolean {
     return this.#waits;
@@ -75,12 +105,10 @@ export class Member implements Share {
   }
 
   streamRefusal(): string | null {
-    const { ledger } = this;
-    const { streams, held, unsent } = ledger;
+    const { streams, held, unsent } = this.ledger;
     if (!this.#mayHave(streams, 1)) return `more than ${streams.max} streams on all connections (maxTotalStreams)`;
-    if (held.isRefused(this) && !(ledger.makeRoom(held, this, 0) && !held.isRefused(this))) return this.holdRefusal();
-    if (unsent.isRefused(this) && !(ledger.makeRoom(unsent, this, 0) && !unsent.isRefused(this)))
-      return `this connection has its part of ${unsent.max} bytes to send (maxTotalUnsentBytes)`;
+    if (this.#isRefused(held)) return this.holdRefusal();
+    if (this.#isRefused(unsent)) return `this connection has its part of ${unsent.max} bytes to send (maxTotalUnsentBytes)`;
     return null;
   }
 
@@ -99,8 +127,13 @@ export class Member implements Share {
   }
 
   mustWait(): boolean {
-    this.#waits = this.#sendsMuch();
-    if (this.#waits) this.ledger.watch();
+    const { ledger } = this;
+    const { unsent } = ledger;
+    this.#waits = unsent.mustWait(this);
+    if (!this.#waits) return false;
+    ledger.measure();
+    this.#waits = unsent.mustWait(this);
+    if (this.#waits) ledger.watch();
     return this.#waits;
   }
 
@@ -118,7 +151,7 @@ export class Member implements Share {
 
   /** Updates the count of unsent bytes: the socket may have sent some since the last look. */
   remeasure(): void {
-    this.#add(this.ledger.unsent, this.holder.bufferedAmount - this.used.unsent);
+    this.#add(this.ledger.unsent, (this.#holder?.bufferedAmount ?? 0) - this.used.unsent);
   }
 
   /** Goes on if there is room again. */
@@ -142,18 +175,9 @@ export class Member implements Share {
     this.ledger.remove(this);
     const reason = `this connection has far more than its part of ${quantity.max} ${quantity.unit}`;
     this.ledger.log.note(quantity.kind, ENDED_PERIOD_MS, (more) => {
-      log('warn', `${this.holder.label} is ended${more === 0 ? '' : `, the last of ${more} more`}: ${reason}`);
+      log('warn', `${this.#holder?.label ?? ''} is ended${more === 0 ? '' : `, the last of ${more} more`}: ${reason}`);
     });
-    this.holder.end(reason);
-  }
-
-  /** The connection has ended. */
-  leave(): void {
-    const { streams, unsent } = this.ledger;
-    this.#hasLeft = true;
-    this.#waits = false;
-    this.#add(streams, -this.used.streams);
-    this.#add(unsent, -this.used.unsent);
+    this.#end(reason);
   }
 
   /** Whether it may have `more`, if need be after the greediest connection has ended. */
@@ -173,11 +197,9 @@ export class Member implements Share {
     }
   }
 
-  #sendsMuch(): boolean {
-    const { unsent } = this.ledger;
-    if (!unsent.mustWait(this)) return false;
-    this.ledger.measure();
-    return unsent.mustWait(this);
+  /** Whether it gets no new streams, even after the greediest connection has ended. */
+  #isRefused(quantity: Quantity): boolean {
+    return quantity.isRefused(this) && !(this.ledger.makeRoom(quantity, this, 0) && !quantity.isRefused(this));
   }
 }
 
@@ -197,13 +219,6 @@ const LEAST_BYTES = 16 * 1024;
 /** For a small limit the smallest share is this part of it. */
 const LEAST_PART = 1 / 64;
 
-/** All connections of a ledger. */
-interface Crowd {
-  /** The hosts with members. */
-  readonly hosts: ReadonlySet<Host>;
-  readonly members: ReadonlySet<Member>;
-}
-
 /**
  * A quantity that several connections have together. The last quarter of its limit is for connections with less than an equal share of
  * that quarter.
@@ -221,7 +236,7 @@ export class Quantity {
     readonly kind: Kind,
     readonly max: number,
     readonly unit: string,
-    private readonly crowd: Crowd,
+    private readonly ledger: Ledger,
   ) {
     this.#least = kind === 'streams' ? 1 : Math.min(LEAST_BYTES, max * LEAST_PART);
   }
@@ -246,24 +261,24 @@ export class Quantity {
   }
 
   /** Whether `member` may have `more`. */
-  admits(member: Member, more: number): boolean {
+  admits(member: Seat, more: number): boolean {
     const most = this.max * (this.#isWithinShare(member, more) ? 1 : LAST);
     return this.total + more <= most && this.allows(member, more);
   }
 
   /** Whether `member` may have `more` once the connections that end have released their bytes. */
-  allows(member: Member, more: number): boolean {
+  allows(member: Seat, more: number): boolean {
     const after = this.used + more;
     return after <= this.max * (1 - DIVIDED) || (after <= this.max && this.#isWithinShare(member, more));
   }
 
   /** Whether `member` has to wait before it gets more. */
-  mustWait(member: Member): boolean {
+  mustWait(member: Seat): boolean {
     return this.used >= this.max * WAITING && member.used[this.kind] > this.#share(member);
   }
 
   /** Whether `member` gets no new streams. */
-  isRefused(member: Member): boolean {
+  isRefused(member: Seat): boolean {
     return this.used >= this.max * REFUSING && member.used[this.kind] > this.#share(member);
   }
 
@@ -271,8 +286,8 @@ export class Quantity {
    * Whether `greedy` ends for `member`, or for a new connection. It then has at least twice what the other would have with `more`. It also has
    * far more than an equal part, unless the other asks for less than its share. Addresses are compared first.
    */
-  yields(greedy: Member, member: Member | null, more: number): boolean {
-    const { kind, max, crowd } = this;
+  yields(greedy: Seat, member: Seat | null, more: number): boolean {
+    const { kind, max, ledger } = this;
     const own = member?.used[kind] ?? 0;
     if (greedy.used[kind] < own + more) return false;
     const isOfOneHost = greedy.host === member?.host;
@@ -281,15 +296,15 @@ export class Quantity {
     if (most < FAR_MORE * (others + Math.max(more, this.#least))) return false;
     if (member === null) return most >= max * DIVIDED;
     if (this.#isWithinShare(member, more)) return true;
-    return isOfOneHost ? most * crowd.members.size >= FAR_MORE * max : most >= Math.min(max / 2, (FAR_MORE * max) / crowd.hosts.size);
+    return isOfOneHost ? most * ledger.members.size >= FAR_MORE * max : most >= Math.min(max / 2, (FAR_MORE * max) / ledger.hosts.size);
   }
 
-  #isWithinShare(member: Member, more: number): boolean {
+  #isWithinShare(member: Seat, more: number): boolean {
     return member.used[this.kind] + more <= this.#share(member);
   }
 
-  #share({ host }: Member): number {
-    return Math.max(this.#least, (this.max * DIVIDED) / this.crowd.hosts.size / host.members.size);
+  #share({ host }: Seat): number {
+    return Math.max(this.#least, (this.max * DIVIDED) / this.ledger.hosts.size / host.members.size);
   }
 }
 
@@ -300,40 +315,43 @@ const LOOK_MS = 50;
 /** All sockets are measured again when so large a part of the limit was queued since. */
 const REMEASURED = 1 / 8;
 
-/** The place of one connection among all. */
-export interface Seat {
-  /** Returns the connection's share of the total limits, or `null` where none is set. */
-  join(holder: Holder): Share | null;
-  leave(): void;
-}
-
 /** Describes a limit that an upgrade would exceed. */
 export type Full = Pick<Objection, 'reason' | 'detail'>;
 
 /** Counts what the connections of a program have together. */
 export class Ledger {
   readonly log = new SparseLog();
-  readonly #crowd = { hosts: new Set<Host>(), members: new Set<Member>() };
+  /** The hosts with members. */
+  readonly hosts = new Set<Host>();
+  readonly members = new Set<Seat>();
   readonly held: Quantity;
   readonly unsent: Quantity;
   readonly streams: Quantity;
+  /** Whether any limit is set. Without one, the address of a connection does not matter. */
+  readonly isLimited: boolean;
+  /** Whether a limit is set that connections share. */
+  readonly isShared: boolean;
+  readonly #anyHost = newHost(null);
   #connections = 0;
   readonly #byAddress = new Map<string, Host>();
   #measuredAt = -Infinity;
   #queuedSince = 0;
   #looking = Subscription.EMPTY;
   /** The connection that has most of each quantity, found at most each {@link LOOK_MS}. */
-  readonly #greediest = new Map<Quantity, { readonly at: number; readonly member: Member | null }>();
+  readonly #greediest = new Map<Quantity, { readonly at: number; readonly member: Seat | null }>();
 
   constructor(private readonly limits: TotalLimits) {
     const { maxTotalHeldBytes, maxTotalUnsentBytes, maxTotalStreams } = limits;
-    this.held = new Quantity('held', maxTotalHeldBytes, 'bytes (maxTotalHeldBytes)', this.#crowd);
-    this.unsent = new Quantity('unsent', maxTotalUnsentBytes, 'bytes to send (maxTotalUnsentBytes)', this.#crowd);
-    this.streams = new Quantity('streams', maxTotalStreams, 'streams (maxTotalStreams)', this.#crowd);
+    this.held = new Quantity('held', maxTotalHeldBytes, 'bytes (maxTotalHeldBytes)', this);
+    this.unsent = new Quantity('unsent', maxTotalUnsentBytes, 'bytes to send (maxTotalUnsentBytes)', this);
+    this.streams = new Quantity('streams', maxTotalStreams, 'streams (maxTotalStreams)', this);
+    this.isLimited = Object.values(limits).some((max: number) => max < Infinity);
+    this.isShared = [this.held, this.unsent, this.streams].some(({ isLimited }) => isLimited);
   }
 
   /** Returns why an upgrade from `address` is one too many, or `null`. */
   refusal(address: string | null): Full | null {
+    if (!this.isLimited) return null;
     const { maxConnections, maxConnectionsPerAddress, maxTotalHeldBytes, maxTotalUnsentBytes } = this.limits;
     if (this.#connections >= maxConnections) return { reason: 'too many connections', detail: `: maxConnections (${maxConnections})` };
     if (address !== null && (this.#byAddress.get(hostOf(address))?.connections ?? 0) >= maxConnectionsPerAddress)
@@ -350,37 +368,33 @@ export class Ledger {
   /** Counts one connection more, whatever the limits. */
   seat(address: string | null): Seat {
     const name = address === null ? null : hostOf(address);
-    const host = (name === null ? null : this.#byAddress.get(name)) ?? new Host();
-    let member: Member | null = null;
+    const host = (name === null ? null : this.#byAddress.get(name)) ?? (this.isLimited ? newHost(name) : this.#anyHost);
     this.#connections++;
     host.connections++;
     if (name !== null) this.#byAddress.set(name, host);
-    return {
-      join: (holder) => {
-        if (![this.held, this.unsent, this.streams].some(({ isLimited }) => isLimited)) return null;
-        member = new Member(this, host, holder);
-        host.members.add(member);
-        this.#crowd.hosts.add(host);
-        this.#crowd.members.add(member);
-        return member;
-      },
-      leave: () => {
-        this.#connections--;
-        host.connections--;
-        if (name !== null && host.connections === 0) this.#byAddress.delete(name);
-        if (member === null) return;
-        this.remove(member);
-        member.leave();
-      },
-    };
+    return new Seat(this, host);
   }
 
-  /** Counts a connection no longer, because it has ended or ends for a total. */
-  remove(member: Member): void {
+  /** Counts one connection less. */
+  vacate(host: Host): void {
+    this.#connections--;
+    host.connections--;
+    if (host.name !== null && host.connections === 0) this.#byAddress.delete(host.name);
+  }
+
+  /** A connection shares the limits from now on. */
+  add(member: Seat): void {
+    member.host.members.add(member);
+    this.hosts.add(member.host);
+    this.members.add(member);
+  }
+
+  /** A connection no longer shares the limits, because it has ended or ends for a total. */
+  remove(member: Seat): void {
     const { host } = member;
     host.members.delete(member);
-    if (host.members.size === 0) this.#crowd.hosts.delete(host);
-    this.#crowd.members.delete(member);
+    if (host.members.size === 0) this.hosts.delete(host);
+    this.members.delete(member);
     this.#greediest.clear();
   }
 
@@ -394,7 +408,7 @@ export class Ledger {
     if (now - this.#measuredAt < LOOK_MS && this.#queuedSince < this.unsent.max * REMEASURED) return;
     this.#measuredAt = now;
     this.#queuedSince = 0;
-    for (const member of this.#crowd.members) member.remeasure();
+    for (const member of this.members) member.remeasure();
   }
 
   /** Looks for room every {@link LOOK_MS} while a connection waits. */
@@ -403,7 +417,7 @@ export class Ledger {
     this.#looking = timer(LOOK_MS).subscribe(() => {
       this.#looking = Subscription.EMPTY;
       this.measure();
-      const waiting = [...this.#crowd.members].filter(({ waits }) => waits);
+      const waiting = [...this.members].filter(({ waits }) => waits);
       for (const member of waiting) member.checkRoom();
       if (waiting.some(({ waits }) => waits)) this.watch();
     });
@@ -413,7 +427,7 @@ export class Ledger {
    * Ends the greediest connection where it has far more of `quantity` than `member`, or a new connection, would have with `more`. Returns
    * whether it did.
    */
-  makeRoom(quantity: Quantity, member: Member | null, more: number): boolean {
+  makeRoom(quantity: Quantity, member: Seat | null, more: number): boolean {
     const greedy = this.#greediestOf(quantity);
     if (greedy === null || greedy === member || !quantity.yields(greedy, member, more)) return false;
     greedy.end(quantity);
@@ -441,12 +455,12 @@ export class Ledger {
   }
 
   /** Returns the connection that has most, of the address that has most. */
-  #greediestOf(quantity: Quantity): Member | null {
+  #greediestOf(quantity: Quantity): Seat | null {
     const { kind } = quantity;
     const known = this.#greediest.get(quantity);
     const at = steadyNow();
     if (known !== undefined && at - known.at < LOOK_MS) return known.member;
-    const host = mostOf(this.#crowd.hosts, kind);
+    const host = mostOf(this.hosts, kind);
     const member = host === null ? null : mostOf(host.members, kind);
     this.#greediest.set(quantity, { at, member });
     return member;

@@ -2,8 +2,7 @@ import type { IncomingMessage, Server as HttpServer } from 'node:http';
 import type { Server as HttpsServer } from 'node:https';
 import type { Duplex } from 'node:stream';
 import { Server as TlsServer } from 'node:tls';
-import { pathOf } from './refusal.js';
-import { ignoreErrors } from './upgrade.js';
+import { ignoreErrors, pathOf } from './refusal.js';
 
 /** Since Node 22.21 and 24.9 a server asks its `shouldUpgradeCallback` before it stops reading HTTP. */
 interface Judging {
@@ -119,15 +118,17 @@ class UpgradeHub {
 
   /** The taker for a path. A taker of exactly this path ranks before a taker of all paths; a draining taker ranks last. */
   #takerOf(path: string): UpgradeTaker | undefined {
-    const takers = [...this.#takers].filter((taker) => taker.path === path || taker.path === undefined);
     const rank = (taker: UpgradeTaker): number => Number(taker.path === undefined) + 2 * Number(taker.isDraining());
-    return takers.sort((a, b) => rank(a) - rank(b))[0];
+    let best: UpgradeTaker | undefined;
+    for (const taker of this.#takers) if ((taker.path ?? path) === path && (best === undefined || rank(taker) < rank(best))) best = taker;
+    return best;
   }
 }
 
 const HUBS = new WeakMap<object, UpgradeHub>();
 
+const WEBSOCKET = /(^|,)\s*websocket\s*(,|$)/i;
+
 function isWebSocket({ headers }: IncomingMessage): boolean {
-  const offered = headers.upgrade?.split(',') ?? [];
-  return offered.some((protocol) => protocol.trim().toLowerCase() === 'websocket');
+  return WEBSOCKET.test(headers.upgrade ?? '');
 }

@@ -1,183 +1,24 @@
-import { STATUS_CODES, validateHeaderName, validateHeaderValue } from 'node:http';
-import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { NEVER, catchError, defer, filter, fromEvent, isObservable, map, merge, of, take, timer } from 'rxjs';
+import { NEVER, catchError, defer, filter, fromEvent, map, merge, of, take, timer } from 'rxjs';
 import type { BehaviorSubject, Observable } from 'rxjs';
 import type { PeerContext } from '../peer/options.js';
 import { guard } from '../rx/subscribers.js';
 import { messageOf } from '../stream/end.js';
 import { observableOf } from '../stream/promises.js';
 import type { Transport } from '../transport/transport.js';
-import { checkObject, isError, oneLine, optionError, quoted, tagOf } from '../util/check.js';
+import type { WsUpgrader } from '../transport/ws/ws.js';
+import { oneLine, quoted } from '../util/check.js';
 import { LONGEST_TIMER_MS } from '../util/time.js';
 import { offersFirst } from '../wire/codec.js';
 import { OFFER_REFUSED } from '../wire/errors.js';
+import type { SparseLog } from './log.js';
 import type { Refusal } from './mux-server.js';
 import { originAllowed } from './origin.js';
 import type { Origins } from './origin.js';
-import { AnsweredRefusal } from './refusal.js';
-import type { Objection, RefusalLog } from './refusal.js';
+import { REFUSED_BY_VERIFY, RETRY_AFTER, UPGRADED, answerOf, errorOf, refuseUpgrade } from './refusal.js';
+import type { HeaderLine, Objection, UpgradeRefusal } from './refusal.js';
 import type { Full, Seat } from './totals.js';
-
-/** An answer to an upgrade request in place of 101. */
-export interface HttpAnswer {
-  readonly status: number;
-  /** The body: one line of text for people. */
-  readonly reason: string;
-  /** Header lines in addition to the default ones; a line of the same name replaces the default. */
-  readonly headers?: readonly HeaderLine[] | undefined;
-}
-
-export type HeaderLine = readonly [name: string, value: string];
-
-/** Headers of every text that may quote a request: they stop browsers from rendering it as a page. */
-export const PLAIN_TEXT = { 'Content-Type': 'text/plain; charset=utf-8', 'X-Content-Type-Options': 'nosniff' } as const;
-
-/** Ignores errors of a socket that is not upgraded yet. Without a listener they would end the process. */
-export function ignoreErrors(socket: Duplex): void {
-  if (!socket.listeners('error').includes(ignore)) socket.on('error', ignore);
-}
-
-/**
- * Answers a request that will not be upgraded, and ends its connection. The caller already ignores the socket's errors. Returns `false`
- * if the dialer has left or another listener has answered.
- */
-export function answerHttp(socket: Duplex, { status, reason, headers = [] }: HttpAnswer): boolean {
-  if (!socket.writable) return false;
-  const body = `${reason}\n`;
-  const lines = [
-    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
-    'Connection: close',
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    ...withDefaults(headers).map(([name, value]) => `${name}: ${value}`),
-  ];
-  // A half closed socket would stay open until the other side ends it.
-  socket.once('finish', () => socket.destroy());
-  socket.end(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), Buffer.from(body)]));
-  return true;
-}
-
-function withDefaults(headers: readonly HeaderLine[]): readonly HeaderLine[] {
-  const given = new Set(headers.map(([name]) => name.toLowerCase()));
-  return [...DEFAULT_HEADERS.filter(([name]) => !given.has(name.toLowerCase())), ...headers];
-}
-
-const DEFAULT_HEADERS: readonly HeaderLine[] = [...Object.entries(PLAIN_TEXT), ['Sec-WebSocket-Version', '13']];
-
-function ignore(): void {
-  // The socket ends too, and its end is all that callers need.
-}
-
-/**
- * Returns the lines of the HTTP headers of an option.
- *
- * @param option names the headers in errors
- * @throws TypeError for headers that Node would not send as they are
- */
-export function headerLines(option: string, headers: OutgoingHttpHeaders): readonly HeaderLine[] {
-  checkObject(option, headers);
-  // The entries of `Headers` and of a Map are no properties, so Node would send none of them.
-  if (Symbol.iterator in headers)
-    throw new TypeError(
-      `${option}: expected a plain object, got ${Object.prototype.toString.call(headers)}: pass Object.fromEntries(${option})`,
-    );
-  return Object.entries(headers).flatMap(([name, value]) => {
-    validateHeaderName(name);
-    return value === undefined ? [] : [value].flat().map((each): HeaderLine => [name, checkedValue(name, each)]);
-  });
-}
-
-function checkedValue(name: string, value: unknown): string {
-  if (typeof value !== 'string' && typeof value !== 'number') throw optionError(name, 'a string or a number', value);
-  const text = String(value);
-  validateHeaderValue(name, text);
-  return text;
-}
-
-/** The verdict that {@link refuse} returns. */
-export interface UpgradeRefusal {
-  /** The HTTP status, from 400 to 599. */
-  readonly status: number;
-  /** The line of text in the answer. */
-  readonly reason: string;
-  /** The header lines of the answer. */
-  readonly headers: readonly (readonly [name: string, value: string])[];
-}
-
-/** The default reason. It reveals nothing about the cause. */
-export const REFUSED_BY_VERIFY = 'verify refused the request';
-
-/**
- * Makes a verdict of `verify` that answers any HTTP status, with headers (V6).
- *
- * @param status an integer from 400 to 599
- * @param headers as for `response.writeHead` of Node; the library sets `Connection`, `Content-Length` and `Transfer-Encoding`
- * @param reason the body, a line of text for people. Default `verify refused the request`
- * @throws TypeError for another status, and for a header that HTTP cannot carry
- *
- * @example
- * ```ts
- * serve({ port: 8080, verify: ({ socket }) => hasRoom(socket.remoteAddress) || refuse(429, { 'Retry-After': 5 }) });
- * // a dialer of Node fails with ConnectError { status: 429 } while there is no room
- * ```
- */
-export function refuse(status: number, headers: OutgoingHttpHeaders = {}, reason: string = REFUSED_BY_VERIFY): UpgradeRefusal {
-  if (!isRefusalStatus(status)) throw optionError('status', 'an integer from 400 to 599', status);
-  if (typeof reason !== 'string') throw optionError('reason', 'a string', reason);
-  const refusal: Branded = { status, reason, headers: linesOf(headers), [BRAND]: true };
-  return refusal;
-}
-
-/**
- * Returns the answer that `verify` chose by {@link refuse}, or `null` for a context.
- *
- * @throws the verdict where it is an error, and TypeError where it is no context
- */
-export function answerOf(verdict: object): HttpAnswer | null {
-  if (BRAND in verdict) return verdict as Branded;
-  // None of these says yes: a query that finds no user returns an empty list, and an error may be returned in place of thrown.
-  if (isError(verdict)) throw verdict;
-  if (Array.isArray(verdict)) throw new TypeError('verify: expected an object for the context, got an array');
-  if (isObservable(verdict)) throw new TypeError('verify: expected a promise, got an Observable: return firstValueFrom(…)');
-  if ('next' in verdict && (Symbol.iterator in verdict || Symbol.asyncIterator in verdict))
-    throw new TypeError('verify: expected an object for the context, got an iterator, such as a generator that has not run');
-  const tag = tagOf(verdict);
-  if (BOXES.has(tag)) throw new TypeError(`verify: expected a boolean or an object for the context, got an object around a ${tag}`);
-  // A refusal in the wrong form must not let the dialer in.
-  if ('headers' in verdict && 'status' in verdict && isRefusalStatus(verdict.status))
-    throw new TypeError(`verify: expected refuse(${verdict.status}, headers), got an object with a status and headers`);
-  return null;
-}
-
-/** Objects around a primitive, such as `Object(false)`, which is truthy. */
-const BOXES = new Set(['Boolean', 'Number', 'String', 'BigInt', 'Symbol']);
-
-/** Returns what `verify` has thrown, for the log: `refuse` works only where it is returned. */
-export function errorOf(thrown: unknown): unknown {
-  if (typeof thrown !== 'object' || thrown === null || !(BRAND in thrown)) return thrown;
-  return new TypeError(`verify: expected refuse(${(thrown as Branded).status}) to be returned, got it thrown`);
-}
-
-/** Registered globally, so that every copy of this package recognizes a refusal of another copy and does not use it as a peer's context. */
-const BRAND = Symbol.for('rxmux.refuse');
-
-interface Branded extends UpgradeRefusal {
-  readonly [BRAND]: true;
-}
-
-/** Headers that determine where the answer ends. */
-const FRAMING = ['connection', 'content-length', 'transfer-encoding'];
-
-function linesOf(headers: OutgoingHttpHeaders): readonly HeaderLine[] {
-  const lines = headerLines('headers', headers);
-  for (const [name] of lines)
-    if (FRAMING.includes(name.toLowerCase())) throw new TypeError(`headers: expected none that frames the answer, got ${name}`);
-  return lines;
-}
-
-function isRefusalStatus(status: unknown): status is number {
-  return Number.isInteger(status) && Number(status) >= 400 && Number(status) <= 599;
-}
 
 /**
  * The verdict of `verify` (V6). `true` or a context admits the peer. 401 asks for credentials, and `refuse` answers any other status.
@@ -191,20 +32,9 @@ function isRefusalStatus(status: unknown): status is number {
  */
 export type Verdict = boolean | 401 | 403 | UpgradeRefusal | (PeerContext & object);
 
-/** Completes an upgrade that was judged acceptable. It names no type of `ws`, since an application need not install those types. */
-export interface Upgrader {
-  readonly protocol: string;
-  /**
-   * Returns the transport, or a text that says why the handshake is malformed after all.
-   *
-   * @throws Error if the socket was upgraded before
-   */
-  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Transport | string;
-}
-
 /** The rules that judge an upgrade request. */
 export interface UpgradePolicy {
-  readonly upgrader: Upgrader;
+  readonly upgrader: WsUpgrader;
   readonly verify?: ((request: IncomingMessage) => Verdict | Promise<Verdict>) | undefined;
   /** How long `verify` may take, in ms; 0 is no limit. */
   readonly verifyTimeoutMs: number;
@@ -213,25 +43,23 @@ export interface UpgradePolicy {
   readonly seat: (request: IncomingMessage) => Seat | Full;
   /** Whether this side refuses all upgrades because it drains. */
   readonly draining$: BehaviorSubject<boolean>;
-  readonly log: RefusalLog;
+  readonly log: SparseLog;
 }
 
-/** When the dialer should try again after a 503, in seconds. */
-export const RETRY_AFTER = '1';
 const RETRY_SOON: readonly HeaderLine[] = [['Retry-After', RETRY_AFTER]];
 
 /** The decision on an upgrade request, before it is sent. */
-export type Ruling =
+type Ruling =
   | { readonly answer: 'accept'; readonly context: PeerContext | undefined }
   | { readonly answer: 'refuse'; readonly objection: Objection }
   | { readonly answer: 'none' };
 
-export const ACCEPTED: Ruling = { answer: 'accept', context: undefined };
+const ACCEPTED: Ruling = { answer: 'accept', context: undefined };
 
 const GOING_AWAY: Objection = { status: 503, cause: 'draining', reason: 'this side is going away', headers: RETRY_SOON };
 
 /** Emits the ruling by `verify`, unless this side drains, the dialer leaves or the time is up first. */
-export function verified(
+function verified(
   request: IncomingMessage,
   socket: Duplex,
   verify: NonNullable<UpgradePolicy['verify']>,
@@ -254,7 +82,7 @@ function timeLimit(ms: number): Observable<unknown> {
   return ms > 0 && ms <= LONGEST_TIMER_MS ? timer(ms) : NEVER;
 }
 
-export function objectionTo(request: IncomingMessage, policy: UpgradePolicy): Objection | null {
+function objectionTo(request: IncomingMessage, policy: UpgradePolicy): Objection | null {
   if (policy.draining$.value) return GOING_AWAY;
   const { protocol } = policy.upgrader;
   const offered = request.headers['sec-websocket-protocol'];
@@ -293,7 +121,7 @@ function refusing(objection: Objection): Ruling {
 }
 
 /** A seat counts while `verify` decides, so that no burst of upgrades passes a limit together. */
-export function seatFor(request: IncomingMessage, policy: UpgradePolicy): Seat | Objection {
+function seatFor(request: IncomingMessage, policy: UpgradePolicy): Seat | Objection {
   try {
     const seat = policy.seat(request);
     return 'reason' in seat ? { ...seat, status: 503, cause: 'limit', headers: RETRY_SOON } : seat;
@@ -322,102 +150,53 @@ export interface UpgradeHandlers {
 
 /**
  * Judges an upgrade before it happens, and answers 101 or an HTTP status that says what is wrong. It never upgrades and then closes: a
- * dialer cannot distinguish that from a lost connection.
+ * dialer cannot distinguish that from a lost connection. The caller already ignores the socket's errors.
  */
 export function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, policy: UpgradePolicy, handlers: UpgradeHandlers): void {
-  ignoreErrors(socket);
-  new Upgrade(request, socket, head, policy, handlers).judge();
-}
-
-/** One upgrade request, until it has its answer. */
-class Upgrade {
-  /** The seat of the connection; `null` without one. */
-  #seat: Seat | null = null;
-
-  constructor(
-    private readonly request: IncomingMessage,
-    private readonly socket: Duplex,
-    private readonly head: Buffer,
-    private readonly policy: UpgradePolicy,
-    private readonly handlers: UpgradeHandlers,
-  ) {}
-
-  judge(): void {
-    const { request, socket, policy } = this;
-    const seat = objectionTo(request, policy) ?? seatFor(request, policy);
-    if ('status' in seat) {
-      this.#refuse(seat);
-      return;
-    }
-    this.#seat = seat;
-    if (policy.verify === undefined) this.#follow(ACCEPTED, seat);
-    else
-      verified(request, socket, policy.verify, policy).subscribe((ruling) => {
-        this.#follow(ruling, seat);
-      });
-  }
-
-  #follow(ruling: Ruling, seat: Seat): void {
-    guard('an upgrade', () => {
-      if (ruling.answer === 'accept') this.#accept(ruling.context, seat);
-      else if (ruling.answer === 'refuse') this.#refuse(ruling.objection);
-      else this.#dialerLeft();
+  const seat = objectionTo(request, policy) ?? seatFor(request, policy);
+  const leave = (): void => {
+    if (!('status' in seat)) seat.leave();
+  };
+  const unanswered = (reason: string): void => {
+    leave();
+    handlers.unanswered(reason);
+  };
+  const refuse = (objection: Objection): void => {
+    const isAnswered = refuseUpgrade(request, socket, objection, policy.log, (refusal) => {
+      leave();
+      handlers.refused(refusal);
     });
+    if (!isAnswered) unanswered(UPGRADED.has(socket) ? 'the socket was upgraded before' : 'the socket has ended');
+  };
+  if ('status' in seat) {
+    refuse(seat);
+    return;
   }
-
-  #accept(context: PeerContext | undefined, seat: Seat): void {
-    const upgraded = this.#complete();
-    if (typeof upgraded !== 'string') this.handlers.accepted(upgraded, context, seat);
-    else this.#refuse({ status: 400, cause: 'handshake', reason: upgraded });
-  }
-
-  #complete(): Transport | string {
-    const { request, socket, head, policy } = this;
+  const accept = (context: PeerContext | undefined): void => {
+    let upgraded: Transport | string;
     try {
-      const upgraded = policy.upgrader.upgrade(request, socket, head);
-      if (typeof upgraded !== 'string') UPGRADED.add(socket);
-      return upgraded;
+      upgraded = policy.upgrader.upgrade(request, socket, head);
     } catch (error) {
       // Leave the socket alone: it belongs to the listener that upgraded it first.
-      this.#unanswered(messageOf(error));
+      unanswered(messageOf(error));
       throw error;
     }
-  }
-
-  #refuse(objection: Objection): void {
-    const { request, socket, policy } = this;
-    const isAnswered = refuseUpgrade(request, socket, objection, policy.log, (refusal) => {
-      this.#seat?.leave();
-      this.handlers.refused(refusal);
+    if (typeof upgraded === 'string') refuse({ status: 400, cause: 'handshake', reason: upgraded });
+    else {
+      UPGRADED.add(socket);
+      handlers.accepted(upgraded, context, seat);
+    }
+  };
+  const follow = (ruling: Ruling): void => {
+    guard('an upgrade', () => {
+      if (ruling.answer === 'accept') accept(ruling.context);
+      else if (ruling.answer === 'refuse') refuse(ruling.objection);
+      else {
+        socket.destroy();
+        unanswered('the dialer left before it was answered');
+      }
     });
-    if (!isAnswered) this.#unanswered(UPGRADED.has(socket) ? 'the socket was upgraded before' : 'the socket has ended');
-  }
-
-  #dialerLeft(): void {
-    this.socket.destroy();
-    this.#unanswered('the dialer left before it was answered');
-  }
-
-  #unanswered(reason: string): void {
-    this.#seat?.leave();
-    this.handlers.unanswered(reason);
-  }
+  };
+  if (policy.verify === undefined) follow(ACCEPTED);
+  else verified(request, socket, policy.verify, policy).subscribe(follow);
 }
-
-/** Refuses a request, and logs the refusal. Returns `false` if the socket has ended or was upgraded before. */
-export function refuseUpgrade(
-  request: IncomingMessage,
-  socket: Duplex,
-  objection: Objection,
-  log: RefusalLog,
-  refused: (refusal: Refusal) => void,
-): boolean {
-  if (UPGRADED.has(socket) || !answerHttp(socket, objection)) return false;
-  const refusal = new AnsweredRefusal(objection, request);
-  log.note(refusal, objection);
-  refused(refusal);
-  return true;
-}
-
-/** Sockets that were upgraded here. They speak WebSocket, so an HTTP answer would be read as a frame. */
-const UPGRADED = new WeakSet<Duplex>();

@@ -1,16 +1,15 @@
-import { platformSocket, checkUrl } from './dial/address.js';
 import { browserConnectivity } from '../transport/connectivity.js';
 import type { SocketLike, Transport } from '../transport/transport.js';
 import { W3cTransport } from '../transport/w3c.js';
-import { checkFunction, checkNumber, checkOptions, readOptions } from '../util/check.js';
+import { checkBoolean, checkFunction, checkNumber, checkOptions, readOptions } from '../util/check.js';
 import type { Options } from '../util/check.js';
 import { PeerCore } from './core.js';
+import { checkAddress, checkUrl, platformSocket } from './dial/address.js';
 import { Backoff } from './dial/backoff.js';
 import type { Reconnect } from './dial/backoff.js';
-import type { ConnectUrl, DialContext } from './dial/dial.js';
-import { DIAL_OPTIONS, Dialer, checkIdle } from './dial/dialer.js';
-import type { ResolvedDial } from './dial/dialer.js';
-import { HELLO_TIMEOUT_MS, greetingWith } from './hello.js';
+import { Dialer } from './dial/dialer.js';
+import type { ConnectUrl, DialContext, DialPlan } from './dial/dialer.js';
+import { HELLO_TIMEOUT_MS } from './hello.js';
 import type { Hello } from './hello.js';
 import { PEER_OPTIONS, resolveOptions } from './options.js';
 import type { PeerOptions } from './options.js';
@@ -38,10 +37,9 @@ export interface ConnectOptions extends PeerOptions {
 }
 
 /** {@link ConnectOptions} beyond {@link PeerOptions}, checked and with defaults. */
-interface ResolvedConnect extends ResolvedDial {
+interface ResolvedConnect extends Pick<DialPlan, 'hello' | 'helloTimeoutMs' | 'connectTimeoutMs' | 'lazy' | 'idleCloseMs'> {
   readonly reconnect: Backoff | null;
-  readonly hello: ConnectOptions['hello'];
-  readonly helloTimeoutMs: number;
+  readonly socket: ConnectOptions['socket'];
 }
 
 /** Declares {@link ConnectOptions} beyond {@link PeerOptions}. */
@@ -49,7 +47,10 @@ export const CONNECT_OPTIONS: Options<Omit<ConnectOptions, keyof PeerOptions>, R
   reconnect: [(_name, given) => (given === false ? null : new Backoff(given === true ? {} : given)), null],
   hello: [checkFunction, undefined],
   helloTimeoutMs: [checkNumber, HELLO_TIMEOUT_MS],
-  ...DIAL_OPTIONS,
+  connectTimeoutMs: [checkNumber, 10_000],
+  lazy: [checkBoolean, false],
+  idleCloseMs: [checkNumber, 0],
+  socket: [checkFunction, undefined],
 };
 
 /**
@@ -72,22 +73,24 @@ export function connect(url: ConnectUrl, options: ConnectOptions = {}): Peer {
   return connectOver(url, options, (address, protocol) => new W3cTransport(socket(address, protocol)));
 }
 
-/** {@link connect} over any transport. */
-export function connectOver(url: ConnectUrl, options: ConnectOptions, open: (url: string, protocol: string) => Transport): Peer {
+/** {@link connect} over any transport, once the names of the options are checked. */
+export function connectOver(
+  url: ConnectUrl,
+  options: ConnectOptions,
+  open: (url: string, protocol: string, maxMessageBytes: number) => Transport,
+): Peer {
   checkUrl(url, options.socket !== undefined);
-  const used = readOptions(CONNECT_OPTIONS, options);
-  const { reconnect: backoff, hello, helloTimeoutMs, connectTimeoutMs, lazy, idleCloseMs } = used;
-  checkIdle(used);
-  const greeting = hello === undefined ? null : greetingWith(hello, helloTimeoutMs);
+  const { reconnect, socket, ...plan } = readOptions(CONNECT_OPTIONS, options);
+  if (plan.idleCloseMs > 0 && !plan.lazy) throw new TypeError('idleCloseMs: expected lazy: true beside it, got none');
   const core = new PeerCore(resolveOptions(options, true));
   const dialer = new Dialer(core, {
+    ...plan,
     url,
-    open,
-    backoff,
-    greeting,
-    connectTimeoutMs,
-    lazy,
-    idleCloseMs,
+    open: (address, protocol) => {
+      if (typeof url === 'function' && socket === undefined) checkAddress(address);
+      return open(address, protocol, core.options.limits.maxMessageBytes);
+    },
+    backoff: reconnect,
     connectivity: browserConnectivity(),
   });
   const peer = new Peer(core, dialer, core.options.onStream);

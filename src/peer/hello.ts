@@ -1,4 +1,3 @@
-import { Observable } from 'rxjs';
 import type { Connection, ConnectionLimits } from '../connection/connection.js';
 import { guard } from '../rx/subscribers.js';
 import type { Deadline } from '../stream/deadlines.js';
@@ -16,7 +15,7 @@ import type { Limits } from '../wire/limits.js';
 import { runHandler } from './answers.js';
 import { readOne } from './calls.js';
 import { PeerCore } from './core.js';
-import type { DialContext, Greeting } from './dial/dial.js';
+import type { DialContext } from './dial/dialer.js';
 import type { StreamHandler } from './hooks.js';
 import type { ResolvedOptions } from './options.js';
 
@@ -48,14 +47,6 @@ export interface Hello {
 /** Makes the hello of each socket. */
 export type MakeHello = (context: DialContext) => Hello | Promise<Hello>;
 
-/**
- * Sends a hello on each new connection. It fails if `make` throws, if the server refuses, and if the hello and its reply take longer than
- * `timeoutMs` together.
- */
-export function greetingWith(make: MakeHello, timeoutMs: number): Greeting {
-  return { make, timeoutMs, send: sayHello };
-}
-
 /** The stream of a hello. It belongs to its socket, so unlike other streams it never waits for the next one. */
 class HelloStream extends StreamCore {
   protected override get isMovable(): boolean {
@@ -63,31 +54,38 @@ class HelloStream extends StreamCore {
   }
 }
 
-/** Opens the stream of the hello. Open interceptors do not see it. */
-function sayHello(core: PeerCore, connection: Connection, hello: Hello, timeoutMs: number): Observable<never> {
-  return new Observable((subscriber) => {
-    // Emit nothing: the socket is ending, and its end fails the dial.
-    if (connection.isOver || !connection.transport.writable) return;
-    if (!connection.acceptsStreams) throw new RefusedError('the remote is going away', null);
-    checkHello(hello);
-    const payload = encodedPayload(core.codec, hello.payload);
-    const fields = { type: 'open', payload: payload.value, headers: freezeMetadata(hello.headers, core.codec), end: true };
-    const frame = sendable(core, fields, payload, connection.nextId);
-    const stream = new HelloStream(core, true, false, frame.headers, frame.payload);
-    connection.adopt(stream);
-    stream.limit(timeoutMs);
-    readOne(
-      stream,
-      (reply) => {
-        guard('onReply of the hello', () => hello.onReply?.(reply, stream.facade));
-        subscriber.complete();
-      },
-      (error) => {
-        subscriber.error(error);
-      },
-    );
-    stream.send(frame);
-  });
+/**
+ * Opens the stream of the hello, which open interceptors do not see. Calls `answered` or `failed`, and neither if the socket is ending: its
+ * end fails the dial.
+ *
+ * @throws TypeError for a bad hello, and RefusedError if the remote goes away
+ */
+export function sayHello(
+  core: PeerCore,
+  connection: Connection,
+  hello: Hello,
+  timeoutMs: number,
+  answered: () => void,
+  failed: (error: unknown) => void,
+): void {
+  if (connection.isOver || !connection.transport.writable) return;
+  if (!connection.acceptsStreams) throw new RefusedError('the remote is going away', null);
+  checkHello(hello);
+  const payload = encodedPayload(core.codec, hello.payload);
+  const fields = { type: 'open', payload: payload.value, headers: freezeMetadata(hello.headers, core.codec), end: true };
+  const frame = sendable(core, fields, payload, connection.nextId);
+  const stream = new HelloStream(core, true, false, frame.headers, frame.payload);
+  connection.adopt(stream);
+  stream.limit(timeoutMs);
+  readOne(
+    stream,
+    (reply) => {
+      guard('onReply of the hello', () => hello.onReply?.(reply, stream.facade));
+      answered();
+    },
+    failed,
+  );
+  stream.send(frame);
 }
 
 /** @throws TypeError for a value that is not an object; it shows only the value's type, because the value may be a token */
@@ -116,7 +114,8 @@ export class HelloAcceptor {
   constructor(
     private readonly core: PeerCore,
     private readonly expected: ExpectedHello,
-    private readonly limits: WideningLimits,
+    private readonly limits: ConnectionLimits,
+    private readonly wide: Limits,
   ) {}
 
   /** Whether the hello was answered, by a payload or an end (S11). A reset by this side revokes the answer. */
@@ -164,7 +163,7 @@ export class HelloAcceptor {
     const stopWatching = this.core.ownHooks.frames.add(() => {
       if (!this.isAnswered) return;
       stopWatching();
-      this.limits.widen();
+      Object.assign(this.limits, this.wide, { note: undefined });
     });
   }
 
@@ -209,27 +208,15 @@ export function resolveHelloLimits(given: Given<HelloLimits> = {}): HelloLimits 
   return readObject('helloLimits', given, HELLO_LIMITS);
 }
 
-/** The limits of one connection: narrow until its hello is accepted, then the limits of its peer. */
-export class WideningLimits {
-  /** The current limits. They change once; the connection reads them at each use. */
-  readonly now: ConnectionLimits;
-
-  constructor(
-    private readonly wide: Limits,
-    narrow: HelloLimits,
-  ) {
-    this.now = {
-      ...wide,
-      maxPayloadBytes: Math.min(wide.maxPayloadBytes, narrow.maxPayloadBytes),
-      maxPayloadItems: Math.min(wide.maxPayloadItems, narrow.maxPayloadItems),
-      maxHeldBytes: Math.min(wide.maxHeldBytes, narrow.maxHeldBytes),
-      note: ', before the hello was accepted',
-    };
-  }
-
-  widen(): void {
-    Object.assign(this.now, this.wide, { note: undefined });
-  }
+/** Returns the limits of one connection until its hello is accepted. The connection reads them at each use, so that {@link HelloAcceptor} can widen them. */
+export function narrowed(wide: Limits, narrow: HelloLimits): ConnectionLimits {
+  return {
+    ...wide,
+    maxPayloadBytes: Math.min(wide.maxPayloadBytes, narrow.maxPayloadBytes),
+    maxPayloadItems: Math.min(wide.maxPayloadItems, narrow.maxPayloadItems),
+    maxHeldBytes: Math.min(wide.maxHeldBytes, narrow.maxHeldBytes),
+    note: ', before the hello was accepted',
+  };
 }
 
 /** Options of an accepted peer, checked and with defaults. */
@@ -242,8 +229,8 @@ export interface AcceptorOptions extends ResolvedOptions {
 export function acceptorCore(options: AcceptorOptions): PeerCore {
   const { hello } = options;
   if (hello === null) return new PeerCore(options);
-  const limits = new WideningLimits(options.limits, hello.limits);
-  const core = new PeerCore({ ...options, limits: limits.now });
-  core.incoming.expectHello(new HelloAcceptor(core, hello, limits));
+  const limits = narrowed(options.limits, hello.limits);
+  const core = new PeerCore({ ...options, limits });
+  core.incoming.expectHello(new HelloAcceptor(core, hello, limits, options.limits));
   return core;
 }

@@ -8,17 +8,7 @@ import { defaultErrorSerializer } from '../stream/end.js';
 import type { ErrorSerializer } from '../stream/end.js';
 import { defaultLabel } from '../stream/label.js';
 import type { Label } from '../stream/label.js';
-import {
-  asGiven,
-  checkBoolean,
-  checkFunction,
-  checkNumber,
-  checkObject,
-  checkReset,
-  readObject,
-  readOptions,
-  refuseUnknown,
-} from '../util/check.js';
+import { asGiven, checkFunction, checkNumber, checkObject, checkReset, readObject, readOptions, refuseUnknown } from '../util/check.js';
 import type { Given, Options } from '../util/check.js';
 import { checkedCodec } from '../wire/codec.js';
 import type { Codec } from '../wire/codec.js';
@@ -101,7 +91,6 @@ export const PEER_OPTIONS: Options<PeerOptions, Omit<ResolvedOptions, 'codec'> &
  * @throws CodecNotRegistered if no codec is given and the configured one is not registered; TypeError naming the option
  */
 export function resolveOptions(options: PeerOptions, isDialer: boolean): ResolvedOptions {
-  checkBoolean('isDialer', isDialer);
   const used = readOptions(PEER_OPTIONS, options);
   // A spread would make a hidden class of its own for each peer.
   return Object.assign(used, { isDialer, codec: checkedCodec(used.codec ?? getCodec(settings.codec)) });

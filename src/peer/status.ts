@@ -1,5 +1,7 @@
-import type { Observable } from 'rxjs';
-import { OrderedValue } from '../rx/values.js';
+import { Observable } from 'rxjs';
+import type { Subscriber } from 'rxjs';
+import { completeGuarded } from '../rx/subscribers.js';
+import { HookList } from '../rx/values.js';
 import type { CloseReason } from '../wire/codes.js';
 import { ConnectionLostError } from '../wire/errors.js';
 import type { AnyMuxError } from '../wire/errors.js';
@@ -52,19 +54,35 @@ export function isOver(status: PeerStatus): boolean {
   return status.state === 'closed' || (status.state === 'draining' && status.by === 'local');
 }
 
-/** Reports the state of a peer's connection: now, at each change, and in promises. It creates promises only on first use. */
-export class StatusTracker extends OrderedValue<PeerStatus> {
-  /** Created on first use, and the same from then on. */
+/**
+ * The state of a peer's connection: now, at each change, and in promises. It makes the Observable and promises on first use.
+ *
+ * In place of a BehaviorSubject: there, an observer that changes the status makes later observers receive the newer status before the older
+ * one. Here all observers receive each status in order. A teardown that throws at the end does not hide the end from others.
+ */
+export class StatusTracker {
+  #now: PeerStatus = { state: 'connecting', attempt: 1, last: null };
+  #emitted = this.#now;
+  readonly #subscribers = new HookList<Subscriber<PeerStatus>>();
+  #status$: Observable<PeerStatus> | null = null;
+  #isComplete = false;
+  /** The statuses not emitted yet, while an emission is under way: a subscriber may change the status. */
+  #waiting: PeerStatus[] | null = null;
   #closed: Promise<CloseReason> | null = null;
-  /** Pending promises. Each function returns whether a status settles its promise. */
+  /** Callers that wait for a status. Each function returns whether a status was the one. */
   #undecided: ((status: PeerStatus) => boolean)[] | null = null;
 
-  constructor() {
-    super({ state: 'connecting', attempt: 1, last: null }, 'status$');
+  get now(): PeerStatus {
+    return this.#now;
   }
 
   get status$(): Observable<PeerStatus> {
-    return this.value$;
+    return (this.#status$ ??= new Observable((subscriber) => {
+      // Add the subscriber first: it may change the status within `next`, and must receive that change too.
+      subscriber.add(this.#subscribers.add(subscriber));
+      subscriber.next(this.#emitted);
+      if (this.#isComplete && this.#waiting === null) subscriber.complete();
+    }));
   }
 
   /** Calls `opened` once the connection is open, or `failed` when the peer ends first. */
@@ -76,22 +94,51 @@ export class StatusTracker extends OrderedValue<PeerStatus> {
     });
   }
 
-  /** Resolves with the reason of the last socket. Never rejects. */
+  /** Calls `closed` with the reason of the last socket, before any subscriber receives the status. */
+  whenClosed(closed: (reason: CloseReason) => void): void {
+    this.#decide((status) => {
+      if (status.state === 'closed') closed(status.reason);
+      return status.state === 'closed';
+    });
+  }
+
+  /** Resolves with the reason of the last socket. Never rejects. Always the same promise. */
   get closed(): Promise<CloseReason> {
     return (this.#closed ??= new Promise((resolve) => {
-      this.#decide((status) => {
-        if (status.state === 'closed') resolve(status.reason);
-        return status.state === 'closed';
-      });
+      this.whenClosed(resolve);
     }));
   }
 
-  protected override changed(status: PeerStatus): void {
+  set(status: PeerStatus): void {
+    this.#now = status;
     this.#undecided = this.#undecided?.filter((decides) => !decides(status)) ?? null;
+    if (this.#waiting !== null) this.#waiting.push(status);
+    else if (this.#subscribers.entries.length === 0) this.#emitted = status;
+    else this.#emit(status);
+  }
+
+  /** The peer has ended, and its status is final. */
+  complete(): void {
+    this.#isComplete = true;
+    if (this.#waiting === null) this.#emitComplete();
+  }
+
+  /** All subscribers receive one status before any of them receives the next. */
+  #emit(status: PeerStatus): void {
+    const waiting = (this.#waiting = [status]);
+    for (const each of waiting) {
+      this.#emitted = each;
+      for (const { hook: subscriber } of this.#subscribers.entries) subscriber.next(each);
+    }
+    this.#waiting = null;
+    if (this.#isComplete) this.#emitComplete();
+  }
+
+  #emitComplete(): void {
+    for (const { hook: subscriber } of this.#subscribers.entries) completeGuarded('a subscriber of status$', subscriber);
   }
 
   #decide(decides: (status: PeerStatus) => boolean): void {
-    if (decides(this.now)) return;
-    (this.#undecided ??= []).push(decides);
+    if (!decides(this.#now)) (this.#undecided ??= []).push(decides);
   }
 }

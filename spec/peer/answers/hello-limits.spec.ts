@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { StreamHandler } from '../../../src/index.js';
-import { ABSENT } from '../../../src/index.js';
-import { DEFAULT_HELLO_LIMITS, resolveHelloLimits, WideningLimits } from '../../../src/peer/hello.js';
+import { DEFAULT_HELLO_LIMITS, narrowed, resolveHelloLimits } from '../../../src/peer/hello.js';
 import { DEFAULT_LIMITS, resolveLimits } from '../../../src/wire/limits.js';
 import type { Limits } from '../../../src/wire/limits.js';
 import { echo, greeted, later, welcome } from '../../support/peer/dialing.js';
@@ -201,14 +200,11 @@ describe('helloLimits', () => {
     ['maxHeldBytes', { maxHeldBytes: 1 }],
   ])('`helloLimits` are never wider than `limits`: %s', (_name, limits) => {
     const wide = resolveLimits(limits);
-    expect(new WideningLimits(wide, resolveHelloLimits({ maxHeldBytes: Infinity })).now).toMatchObject(limits);
+    expect(narrowed(wide, resolveHelloLimits({ maxHeldBytes: Infinity }))).toMatchObject(limits);
   });
 
-  it('`helloLimits` are replaced by the limits of the peer', () => {
-    const limits = new WideningLimits(DEFAULT_LIMITS, DEFAULT_HELLO_LIMITS);
-    expect(limits.now).toMatchObject(DEFAULT_HELLO_LIMITS);
-    limits.widen();
-    expect({ ...limits.now, note: ABSENT }).toEqual({ ...DEFAULT_LIMITS, note: ABSENT });
+  it('`helloLimits` narrow the limits of the peer', () => {
+    expect(narrowed(DEFAULT_LIMITS, DEFAULT_HELLO_LIMITS)).toMatchObject(DEFAULT_HELLO_LIMITS);
   });
 
   it.each<[unknown, string]>([

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { connectError } from '../../../src/peer/dial/dial.js';
-import type { ConnectFacts } from '../../../src/peer/dial/dial.js';
+import { connectError } from '../../../src/peer/dial/failure.js';
+import type { ConnectFacts } from '../../../src/peer/dial/failure.js';
 
 const close = { code: 1006, reason: '', wasClean: false };
 const address = 'wss://user:secret@example.org:8443/mux?token=secret#secret';

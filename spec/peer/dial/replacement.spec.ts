@@ -4,8 +4,7 @@ import { Peer } from '../../../src/index.js';
 import type { ConnectOptions, Stream } from '../../../src/index.js';
 import { Backoff } from '../../../src/peer/dial/backoff.js';
 import { Dialer } from '../../../src/peer/dial/dialer.js';
-import type { DialContext } from '../../../src/peer/dial/dial.js';
-import { greetingWith } from '../../../src/peer/hello.js';
+import type { DialContext } from '../../../src/peer/dial/dialer.js';
 import type { Hello } from '../../../src/peer/hello.js';
 import { resolveOptions } from '../../../src/peer/options.js';
 import { PeerCore } from '../../../src/peer/core.js';
@@ -440,7 +439,8 @@ describe('Peer without free stream ids', () => {
       url: 'ws://test',
       open: (url, protocol) => new W3cTransport(network.socket(url, protocol)),
       backoff,
-      greeting: hello === undefined ? null : greetingWith(hello, 0),
+      hello,
+      helloTimeoutMs: 0,
       connectTimeoutMs: 0,
       lazy: false,
       idleCloseMs: 0,

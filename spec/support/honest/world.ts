@@ -1,9 +1,8 @@
-import { greetingWith } from '../../../src/peer/hello.js';
 import { expect } from '@jest/globals';
 import '../../../src/index.js';
 import type { ConnectOptions, Peer, PeerOptions } from '../../../src/index.js';
 import { Backoff } from '../../../src/peer/dial/backoff.js';
-import type { DialPlan } from '../../../src/peer/dial/dial.js';
+import type { DialPlan } from '../../../src/peer/dial/dialer.js';
 import { Dialer } from '../../../src/peer/dial/dialer.js';
 import { GivenSocket } from '../../../src/peer/dial/given-socket.js';
 import { resolveOptions } from '../../../src/peer/options.js';
@@ -72,7 +71,8 @@ export class HonestWorld {
       url: 'wss://example.org/mux',
       open: () => this.#link(core, server, { up, down, machine }),
       backoff: reconnect === true ? new Backoff({}) : null,
-      greeting: options.hello === undefined ? null : greetingWith(options.hello, 10_000),
+      hello: options.hello,
+      helloTimeoutMs: 10_000,
       connectTimeoutMs: 10_000,
       lazy: false,
       idleCloseMs: 0,

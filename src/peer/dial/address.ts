@@ -16,8 +16,8 @@ export function checkUrl(url: unknown, hasFactory: boolean): void {
   if (!hasFactory) checkAddress(String(url));
 }
 
-/** @throws TypeError for an address that no platform accepts. It quotes no password */
-function checkAddress(address: string): void {
+/** @throws TypeError for an address that no platform accepts: the platform's own error may quote a password */
+export function checkAddress(address: string): void {
   if (!isDialable(address)) throw optionError('url', 'a ws: or wss: address', shownAddress(withoutCredentials(address)));
 }
 
@@ -52,13 +52,8 @@ export class NoWebSocketError extends TypeError {
   }
 }
 
-/**
- * Returns the socket of the platform.
- *
- * @throws TypeError for an address that it would refuse: the platform's own error may quote a password
- */
+/** Returns the socket of the platform. */
 export function platformSocket(address: string, protocol: string): SocketLike {
-  checkAddress(address);
   if (typeof WebSocket === 'function') return new WebSocket(address, protocol);
   throw new NoWebSocketError();
 }

@@ -2,150 +2,64 @@ import { Subscription, asyncScheduler } from 'rxjs';
 import type { Loss, Connection } from '../../connection/connection.js';
 import { log, logger } from '../../logger.js';
 import type { Absence } from '../../stream/stream-core.js';
-import type { SocketClose } from '../../transport/transport.js';
+import { ALWAYS_ONLINE } from '../../transport/connectivity.js';
+import type { Connectivity } from '../../transport/connectivity.js';
+import type { SocketClose, Transport } from '../../transport/transport.js';
 import { currentContext } from '../../util/async-context.js';
-import { checkBoolean, checkFunction, checkNumber } from '../../util/check.js';
-import type { Options } from '../../util/check.js';
-import { STEADY_CLOCK, patientTimer, steadyNow } from '../../util/time.js';
+import type { AsyncContext } from '../../util/async-context.js';
+import { isThenable } from '../../util/check.js';
+import { LONGEST_TIMER_MS, patientTimer, steadyNow } from '../../util/time.js';
+import { subprotocol } from '../../wire/codec.js';
 import { ResetCode } from '../../wire/codes.js';
 import type { CloseReason } from '../../wire/codes.js';
-import { StreamError } from '../../wire/errors.js';
+import { CodecMismatch, StreamError } from '../../wire/errors.js';
 import type { AnyMuxError } from '../../wire/errors.js';
-import { isLoopback, shownAddress } from './address.js';
-import type { ConnectOptions } from '../connect.js';
 import { NEVER_OPEN } from '../core.js';
 import type { PeerCore, SocketSource } from '../core.js';
-import type { FailureFacts } from './backoff.js';
-import { Dial } from './dial.js';
-import type { DialHost, DialPlan, FailedDial } from './dial.js';
+import { sayHello } from '../hello.js';
+import type { MakeHello } from '../hello.js';
+import { isLoopback, shownAddress } from './address.js';
+import type { Backoff, FailureFacts } from './backoff.js';
+import { closeMismatched, connectError, failedWith, failureOf, notInTime } from './failure.js';
+import type { FailedDial } from './failure.js';
 
-/** The options of a dial that every entry point has. */
-export type DialOptions = Pick<ConnectOptions, 'connectTimeoutMs' | 'lazy' | 'idleCloseMs' | 'socket'>;
+/** An address, or a function that returns the address for each dial. */
+export type ConnectUrl = string | URL | ((context: DialContext) => string | URL | Promise<string | URL>);
 
-/** {@link DialOptions}, checked and with defaults. */
-export interface ResolvedDial {
+/** A dial, and the history of the dials before it. */
+export interface DialContext {
+  /** 1, 2, … since the last stable socket. */
+  readonly attempt: number;
+  /** The number of sockets that were open before this dial. */
+  readonly reconnects: number;
+  /** Why the last socket ended, or the last dial failed. */
+  readonly last: CloseReason | null;
+  /** Aborts when the peer abandons this dial. */
+  readonly signal: AbortSignal;
+}
+
+/** How and where to dial. */
+export interface DialPlan {
+  readonly url: ConnectUrl;
+  readonly open: (url: string, protocol: string) => Transport;
+  /** `null` if the peer closes when its first socket ends. */
+  readonly backoff: Backoff | null;
+  /** Makes the first stream of every socket; `undefined` if calls are sent as soon as a socket is open. */
+  readonly hello: MakeHello | undefined;
+  /** How long the hello and its reply may take together, in ms; 0 is no limit. */
+  readonly helloTimeoutMs: number;
   readonly connectTimeoutMs: number;
   readonly lazy: boolean;
+  /** How long a socket without an open stream stays, in ms; 0 is for ever. */
   readonly idleCloseMs: number;
-  readonly socket: DialOptions['socket'];
-}
-
-/** Declares {@link DialOptions}. */
-export const DIAL_OPTIONS: Options<DialOptions, ResolvedDial> = {
-  connectTimeoutMs: [checkNumber, 10_000],
-  lazy: [checkBoolean, false],
-  idleCloseMs: [checkNumber, 0],
-  socket: [checkFunction, undefined],
-};
-
-/** @throws TypeError for a time that only a lazy peer has */
-export function checkIdle({ idleCloseMs, lazy }: ResolvedDial): void {
-  if (idleCloseMs > 0 && !lazy) throw new TypeError('idleCloseMs: expected lazy: true beside it, got none');
-}
-
-/**
- * The dials since the last open socket. It logs the first dial that fails and the dial that opens again, and says why a call was never
- * sent.
- */
-export class DialSeries {
-  #address: string | null = null;
-  #failed = 0;
-  #last: { readonly close: SocketClose; readonly error: AnyMuxError } | null = null;
-
-  constructor(
-    private readonly core: Pick<PeerCore, 'setRemote'>,
-    private readonly plan: Pick<DialPlan, 'url' | 'connectivity'>,
-  ) {
-    if (typeof plan.url !== 'function') this.#setAddress(String(plan.url));
-  }
-
-  /** The address of the last dial; `null` while a function has not returned one. */
-  get address(): string | null {
-    return this.#address;
-  }
-
-  /** Whether a dial would fail because there is no network. An address that is not known yet needs one. */
-  get isOffline(): boolean {
-    return this.plan.connectivity.offline && (this.#address === null || !isLoopback(this.#address));
-  }
-
-  get absence(): Absence {
-    const why = this.#last === null ? '' : `; last dial: ${this.#last.close.reason || this.#last.error.message}`;
-    return { reason: `no connection to ${this.#where()}${why}`, error: this.#last?.error ?? null };
-  }
-
-  dials(address: string): void {
-    this.#setAddress(address);
-    if (logger.isEnabledFor('debug')) log('debug', `dials ${this.#where()}`);
-  }
-
-  /** Called when a dial or its hello has failed. If no dial follows, it logs nothing, because the calls fail with that error. */
-  failed(close: SocketClose, error: AnyMuxError, willRetry: boolean): void {
-    this.#failed++;
-    this.#last = { close, error };
-    const what = error instanceof StreamError ? `the hello has failed: ${error.message}` : error.message;
-    if (willRetry && this.#failed === 1) log('warn', `a dial failed, and more follow: ${what}`);
-    else log('debug', `dial ${this.#failed} in a row failed: ${what}`);
-  }
-
-  opened(): void {
-    if (this.#failed > 0)
-      log('warn', `connected to ${this.#where()} after ${this.#failed} failed ${this.#failed === 1 ? 'dial' : 'dials'}`);
-    else if (logger.isEnabledFor('debug')) log('debug', `connected to ${this.#where()}`);
-    this.#failed = 0;
-    this.#last = null;
-  }
-
-  #setAddress(address: string): void {
-    if (address === this.#address) return;
-    this.#address = address;
-    this.core.setRemote(shownAddress(address));
-  }
-
-  #where(): string {
-    return this.#address === null ? 'a server' : shownAddress(this.#address);
-  }
-}
-
-/** Closes a socket on which no stream has been open for a while. A burst of short calls sets one timer. */
-export class IdleClose {
-  #timer = Subscription.EMPTY;
-  #idleSince = 0;
-
-  /** @param isIdle whether no stream is open now */
-  constructor(
-    private readonly idleMs: number,
-    private readonly isIdle: () => boolean,
-    private readonly close: () => void,
-  ) {}
-
-  /** No stream is open from now on. */
-  begin(): void {
-    this.#idleSince = STEADY_CLOCK.now();
-    if (this.#timer.closed) this.#wait(this.idleMs);
-  }
-
-  stop(): void {
-    this.#timer.unsubscribe();
-  }
-
-  #wait(ms: number): void {
-    this.#timer = patientTimer(ms, () => {
-      this.#timer = Subscription.EMPTY;
-      if (!this.isIdle()) return;
-      const remainingMs = this.#idleSince + this.idleMs - STEADY_CLOCK.now();
-      if (remainingMs > 0) this.#wait(remainingMs);
-      else this.close();
-    });
-  }
+  readonly connectivity: Connectivity;
 }
 
 /**
  * Dials and sends the hello. With the reconnect helper it dials again, with full jitter after a loss. At a goaway it dials before the
  * socket ends, so that the replacement is open while the old socket drains.
  */
-export class Dialer implements SocketSource, DialHost {
-  readonly series: DialSeries;
+export class Dialer implements SocketSource {
   #phase: 'idle' | 'dialing' | 'greeting' | 'waiting' | 'open' | 'stopped' = 'idle';
   /** The newest connection, which takes streams or is about to. */
   #connection: Connection | null = null;
@@ -153,34 +67,44 @@ export class Dialer implements SocketSource, DialHost {
   #sockets = 0;
   #last: CloseReason | null = null;
   #delayMs = 0;
+  /** The address of the last dial; `null` while a function has not returned one. */
+  #address: string | null = null;
+  /** The failed dials since the last open socket. */
+  #failures = 0;
+  #lastFailure: AnyMuxError | null = null;
+  /** The reason of the last failed dial: its socket's, or its error's. */
+  #why = '';
   /** The error of the last dial, while an older socket still drains. */
   #dialError: AnyMuxError | null = null;
-  /** The current dial, or the last one that failed; `null` once a socket is open. */
-  #dial: Dial | null = null;
-  /** The delay before the next dial, or the time until the open socket counts as stable. */
+  /** The error of the current dial's hello. It says more than the close of the socket. */
+  #helloError: AnyMuxError | null = null;
+  /** The current dial, up to the answer to its hello: closed once it has failed or was given up. */
+  #dial = Subscription.EMPTY;
+  /** The socket that is not open yet. */
+  #opening: Transport | null = null;
+  /** The delay before the next dial, the time limit of the current one, or the time until the open socket counts as stable. */
   #timer = Subscription.EMPTY;
+  /** One timer for a burst of short calls. */
+  #idleTimer = Subscription.EMPTY;
+  #idleSince = 0;
   /** The reports of the platform about its network. A peer that never dials leaves no listener on its page. */
   #resumes = Subscription.EMPTY;
   /** Losses that are decided, but not followed yet. Streams fail in between, and their owners may close the peer. */
   #pendingLosses = 0;
-  readonly #inContext = currentContext();
-  readonly #idleClose: IdleClose | null = null;
+  readonly #inContext: AsyncContext;
 
   constructor(
     private readonly core: PeerCore,
     private readonly plan: DialPlan,
   ) {
-    this.series = new DialSeries(core, plan);
-    if (plan.idleCloseMs > 0)
-      this.#idleClose = new IdleClose(
-        plan.idleCloseMs,
-        () => this.#phase === 'open' && this.#connection?.streams.size === 0,
-        this.#closeIdle.bind(this),
-      );
+    // A peer with one dial starts it in `connect()` itself.
+    this.#inContext = plan.lazy || plan.backoff !== null ? currentContext() : (task) => task();
+    if (typeof plan.url !== 'function') this.#setAddress(String(plan.url));
   }
 
   get absence(): Absence {
-    return this.series.absence;
+    const error = this.#lastFailure;
+    return { reason: `no connection to ${this.#where()}${error === null ? '' : `; last dial: ${this.#why}`}`, error };
   }
 
   get expectsSocket(): boolean {
@@ -193,11 +117,13 @@ export class Dialer implements SocketSource, DialHost {
 
   ensureDialing(): void {
     if (this.#phase !== 'idle') return;
-    this.#resumes = this.plan.connectivity.resumes$.subscribe((resume) => {
-      this.core.probe();
-      // A page that becomes visible does not cut a delay short: the delay protects the server.
-      if (resume === 'network') this.dialNow();
-    });
+    const { connectivity } = this.plan;
+    if (connectivity !== ALWAYS_ONLINE)
+      this.#resumes = connectivity.resumes$.subscribe((resume) => {
+        this.core.probe();
+        // A page that becomes visible does not cut a delay short: the delay protects the server.
+        if (resume === 'network') this.dialNow();
+      });
     this.#begin();
   }
 
@@ -225,15 +151,18 @@ export class Dialer implements SocketSource, DialHost {
   }
 
   idle(connection: Connection): void {
-    if (connection === this.#connection) this.#idleClose?.begin();
+    const { idleCloseMs } = this.plan;
+    if (connection !== this.#connection || idleCloseMs === 0) return;
+    this.#idleSince = steadyNow();
+    if (this.#idleTimer.closed) this.#awaitIdle(idleCloseMs);
   }
 
   lost(connection: Connection, close: SocketClose): Loss {
     if (connection !== this.#connection) return this.#lostReplaced(close);
     this.#connection = null;
     if (this.#phase === 'idle' || this.#phase === 'dialing' || this.#phase === 'waiting') return this.#lostReplaced(close);
-    this.#dial?.close();
-    const error = this.#phase === 'greeting' ? (this.#dial?.errorAfter(close) ?? null) : null;
+    this.#dial.unsubscribe();
+    const error = this.#phase === 'greeting' ? (this.#helloError ?? connectError(close, { address: this.#address })) : null;
     const heard = connection.flood.receivedBytes > 0;
     return this.#decide(close, { status: null, retryAfterMs: null, announced: connection.goawayCode, error, heard });
   }
@@ -246,42 +175,157 @@ export class Dialer implements SocketSource, DialHost {
     else if (this.core.openConnection === null) this.core.waiting.failAll({ how: 'lost', reason }, null);
   }
 
-  // Reports of the current dial
+  // One dial: the address and its socket, then the hello
 
-  connected(connection: Connection): void {
+  /** Dials in the async context of `connect()`, whichever call triggers the dial: a socket reads in the context that opens it. */
+  #begin(): void {
+    this.#inContext(() => {
+      this.#phase = 'dialing';
+      this.#helloError = null;
+      const dial = (this.#dial = new Subscription());
+      const context = contextOf({ attempt: this.#nextAttempt(), reconnects: this.#sockets, last: this.#last }, dial);
+      this.#report();
+      // An observer of the status may have closed the peer.
+      if (dial.closed) return;
+      const { url, connectTimeoutMs } = this.plan;
+      this.#limit(dial, connectTimeoutMs, 'a connection');
+      this.#ask(dial, typeof url === 'function' ? url : () => url, context, (address) => {
+        this.#open(dial, context, String(address));
+      });
+    });
+  }
+
+  /** The current step of a dial fails if it lasts for `ms`; 0, and times that no timer can count, set no limit. */
+  #limit(dial: Subscription, ms: number, what: string): void {
+    this.#timer.unsubscribe();
+    if (ms <= 0 || ms > LONGEST_TIMER_MS) return;
+    this.#timer = asyncScheduler.schedule(() => {
+      this.#fail(dial, failedWith(notInTime(what, ms, this.#opening?.awaits)));
+    }, ms);
+  }
+
+  /** Calls a function of the user's, and continues with its result. The dial fails if the function, or what continues, throws. */
+  #ask<T>(dial: Subscription, make: (context: DialContext) => T | PromiseLike<T>, context: DialContext, next: (value: T) => void): void {
+    const made = (value: T): void => {
+      if (!dial.closed) next(value);
+    };
+    const failed = (error: unknown): void => {
+      this.#fail(dial, failedWith(error));
+    };
+    try {
+      const result = make(context);
+      // A plain value continues at once, so that virtual time stays virtual.
+      if (isThenable(result)) void Promise.resolve(result).then(made).catch(failed);
+      else made(result);
+    } catch (error) {
+      failed(error);
+    }
+  }
+
+  /**
+   * Opens a socket, which the end of the dial terminates. Its connection is made while the handshake is under way, so that the first request
+   * need not wait for it: two turns later, when the request for the upgrade has left.
+   */
+  #open(dial: Subscription, context: DialContext, address: string): void {
+    const { core } = this;
+    const protocol = subprotocol(core.codec);
+    this.#setAddress(address);
+    if (logger.isEnabledFor('debug')) log('debug', `dials ${this.#where()}`);
+    const transport = (this.#opening = this.plan.open(address, protocol));
+    let connection: Connection | null = null;
+    const sessionOf = (): Connection => (connection ??= core.connectionOver(transport));
+    transport.turn(() => {
+      transport.turn(() => {
+        if (!dial.closed) sessionOf();
+      });
+    });
+    dial.add(() => {
+      if (this.#opening === transport) transport.terminate('the dial was given up');
+    });
+    transport.opened$.subscribe({
+      complete: () => {
+        if (dial.closed) return;
+        this.#opening = null;
+        this.#timer.unsubscribe();
+        const failure = failureOf(transport, protocol, address);
+        if (failure === null) this.#connected(dial, context, sessionOf());
+        else {
+          if (failure.error instanceof CodecMismatch) closeMismatched(transport, failure.error);
+          this.#fail(dial, failure);
+        }
+      },
+    });
+  }
+
+  /** The socket is open. Its connection does not read yet. */
+  #connected(dial: Subscription, context: DialContext, connection: Connection): void {
+    const { hello, helloTimeoutMs } = this.plan;
     this.#connection = connection;
     this.#phase = 'greeting';
     this.core.adopt(connection);
+    if (hello === undefined) this.#opened(connection);
+    connection.start();
+    if (hello === undefined || dial.closed) return;
+    const begunAt = steadyNow();
+    this.#limit(dial, helloTimeoutMs, 'a hello to send');
+    this.#ask(dial, hello, context, (made) => {
+      this.#timer.unsubscribe();
+      // At least 1, because 0 means no limit.
+      const restMs = helloTimeoutMs === 0 ? 0 : Math.max(1, begunAt + helloTimeoutMs - steadyNow());
+      const answered = (): void => {
+        if (!dial.closed) this.#opened(connection);
+      };
+      sayHello(this.core, connection, made, restMs, answered, (error) => {
+        this.#fail(dial, failedWith(error));
+      });
+    });
   }
 
-  opened(connection: Connection): void {
+  /** The connection accepts streams: the server has answered the hello, or there is no hello. */
+  #opened(connection: Connection): void {
     if (this.#phase !== 'greeting') return;
     this.#phase = 'open';
-    this.#dial = null;
-    this.series.opened();
-    this.#awaitStability();
+    this.#dial = Subscription.EMPTY;
+    if (this.#failures > 0)
+      log('warn', `connected to ${this.#where()} after ${this.#failures} failed ${this.#failures === 1 ? 'dial' : 'dials'}`);
+    else if (logger.isEnabledFor('debug')) log('debug', `connected to ${this.#where()}`);
+    this.#failures = 0;
+    this.#lastFailure = null;
+    this.#openedAt = steadyNow();
+    const { backoff } = this.plan;
+    if (backoff !== null) {
+      backoff.connected();
+      // A connection that lasts clears the count of failed dials (D2).
+      this.#timer = patientTimer(backoff.stableMs, () => {
+        backoff.stable();
+      });
+    }
     this.core.ready(connection, this.#sockets++);
     this.idle(connection);
   }
 
-  failed({ close, ...facts }: FailedDial): void {
-    this.core.ended(this.#decide(close, { ...facts, announced: null, heard: false }));
+  #fail(dial: Subscription, failure: FailedDial): void {
+    if (dial.closed) return;
+    this.#timer.unsubscribe();
+    const isGreeting = this.#phase === 'greeting';
+    if (isGreeting) this.#helloError = failure.error;
+    dial.unsubscribe();
+    if (isGreeting) this.#connection?.drain(0, ResetCode.NO_ERROR, '');
+    // A listener of the dial's signal may have closed the peer.
+    else if (this.#phase !== 'stopped') {
+      const { close, ...facts } = failure;
+      // Report one timer turn later, so that an `onClose` registered right after `connect()` receives a synchronous failure.
+      this.#timer = asyncScheduler.schedule(() => {
+        this.core.ended(this.#decide(close, { ...facts, announced: null, heard: false }));
+      });
+    }
   }
+
+  // Between the dials
 
   /** How long the newest connection has accepted streams. */
   #openMs(): number {
     return steadyNow() - this.#openedAt;
-  }
-
-  /** A connection that lasts clears the count of failed dials (D2). */
-  #awaitStability(): void {
-    const { backoff } = this.plan;
-    this.#openedAt = steadyNow();
-    if (backoff === null) return;
-    backoff.connected();
-    this.#timer = patientTimer(backoff.stableMs, () => {
-      backoff.stable();
-    });
   }
 
   /** The number of the current dial, or of the next one. */
@@ -289,40 +333,45 @@ export class Dialer implements SocketSource, DialHost {
     return (this.plan.backoff?.failures ?? 0) + 1;
   }
 
-  /** Dials in the async context of `connect()`, whichever call triggers the dial: a socket reads in the context that opens it. */
-  #begin(): void {
-    this.#inContext(() => {
-      this.#phase = 'dialing';
-      const history = { attempt: this.#nextAttempt(), reconnects: this.#sockets, last: this.#last };
-      const dial = (this.#dial = new Dial(this.core, this.plan, history, this));
-      this.#report();
-      // An observer of the status may have closed the peer.
-      if (dial.closed) return;
+  /** Ends a socket that no call needs, once no stream has been open for a while. The next call dials another. */
+  #awaitIdle(ms: number): void {
+    this.#idleTimer = patientTimer(ms, () => {
+      this.#idleTimer = Subscription.EMPTY;
+      if (this.#phase !== 'open' || this.#connection?.streams.size !== 0) return;
+      const remainingMs = this.#idleSince + this.plan.idleCloseMs - steadyNow();
+      if (remainingMs > 0) {
+        this.#awaitIdle(remainingMs);
+        return;
+      }
+      this.#phase = 'idle';
+      this.#resumes.unsubscribe();
       this.#timer.unsubscribe();
-      dial.start();
+      this.core.openConnection?.drain(0, ResetCode.NO_ERROR, 'idle');
     });
-  }
-
-  /** Ends a socket that no call needs. The next call dials another. */
-  #closeIdle(): void {
-    this.#phase = 'idle';
-    this.#resumes.unsubscribe();
-    this.#timer.unsubscribe();
-    this.core.openConnection?.drain(0, ResetCode.NO_ERROR, 'idle');
   }
 
   /** Decides what follows the end of a socket or a failed dial. */
   #decide(close: SocketClose, known: Omit<FailureFacts, 'offline' | 'openMs'>): Loss {
     const { backoff } = this.plan;
-    const facts = { ...known, offline: this.series.isOffline, openMs: known.error === null ? this.#openMs() : null };
+    const { error } = known;
+    const facts = { ...known, offline: this.#isOffline(), openMs: error === null ? this.#openMs() : null };
     const isWanted = this.#phase !== 'stopped' && backoff?.failed(close, facts) === true;
     // `shouldRetry` is user code and may have closed the peer.
     const retried = isWanted && this.#phase !== 'stopped' ? backoff : null;
-    const reason = (this.#last = { ...close, willRetry: retried !== null });
-    this.#phase = retried === null ? 'stopped' : 'waiting';
-    if (facts.error !== null) this.series.failed(close, facts.error, reason.willRetry);
+    const willRetry = retried !== null;
+    const reason = (this.#last = { ...close, willRetry });
+    this.#phase = willRetry ? 'waiting' : 'stopped';
+    if (error !== null) {
+      this.#failures++;
+      this.#lastFailure = error;
+      this.#why = close.reason || error.message;
+      const what = error instanceof StreamError ? `the hello has failed: ${error.message}` : error.message;
+      // If no dial follows, the calls fail with this error.
+      if (willRetry && this.#failures === 1) log('warn', `a dial failed, and more follow: ${what}`);
+      else log('debug', `dial ${this.#failures} in a row failed: ${what}`);
+    }
     return this.#loss(reason, () => {
-      if (this.#phase === 'stopped') this.#finish(reason, facts.error);
+      if (this.#phase === 'stopped') this.#finish(reason, error);
       else if (this.#phase === 'waiting' && retried !== null) this.#wait(retried.delay(close.code, facts));
     });
   }
@@ -358,10 +407,7 @@ export class Dialer implements SocketSource, DialHost {
 
   #halt(): void {
     this.#phase = 'stopped';
-    this.#resumes.unsubscribe();
-    this.#timer.unsubscribe();
-    this.#idleClose?.stop();
-    this.#dial?.close();
+    for (const held of [this.#resumes, this.#timer, this.#idleTimer, this.#dial]) held.unsubscribe();
   }
 
   #wait(delayMs: number): void {
@@ -382,6 +428,38 @@ export class Dialer implements SocketSource, DialHost {
     if (this.#phase === 'idle' || this.#phase === 'dialing' || this.#phase === 'greeting')
       this.core.report({ state: 'connecting', attempt, last });
     else if (this.#phase === 'waiting' && last !== null)
-      this.core.report({ state: 'waiting', attempt, delayMs: this.#delayMs, last, offline: this.series.isOffline });
+      this.core.report({ state: 'waiting', attempt, delayMs: this.#delayMs, last, offline: this.#isOffline() });
   }
+
+  #setAddress(address: string): void {
+    if (address === this.#address) return;
+    this.#address = address;
+    this.core.setRemote(shownAddress(address));
+  }
+
+  #where(): string {
+    return this.#address === null ? 'a server' : shownAddress(this.#address);
+  }
+
+  /** Whether a dial would fail because there is no network. An address that is not known yet needs one. */
+  #isOffline(): boolean {
+    return this.plan.connectivity.offline && (this.#address === null || !isLoopback(this.#address));
+  }
+}
+
+function contextOf(history: Omit<DialContext, 'signal'>, dial: Subscription): DialContext {
+  let controller: AbortController | null = null;
+  return {
+    ...history,
+    // Create the controller only on demand: few callers use the signal, and an abort costs more than the rest of a dial's end.
+    get signal() {
+      if (controller === null) {
+        const made = (controller = new AbortController());
+        dial.add(() => {
+          made.abort();
+        });
+      }
+      return controller.signal;
+    },
+  };
 }

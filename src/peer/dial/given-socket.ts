@@ -7,7 +7,7 @@ import type { Connectivity } from '../../transport/connectivity.js';
 import { abnormalClose } from '../../transport/transport.js';
 import type { SocketClose, SocketLike, Transport } from '../../transport/transport.js';
 import { W3cTransport } from '../../transport/w3c.js';
-import { checkOptions } from '../../util/check.js';
+import { checkBoolean, checkOptions } from '../../util/check.js';
 import type { NamesOf } from '../../util/check.js';
 import { subprotocol } from '../../wire/codec.js';
 import type { Message } from '../../wire/codec.js';
@@ -18,7 +18,7 @@ import type { SocketSource } from '../core.js';
 import type { StreamHandler } from '../hooks.js';
 import { PEER_OPTIONS, resolveOptions } from '../options.js';
 import type { PeerOptions } from '../options.js';
-import { closeMismatched, connectError } from './dial.js';
+import { closeMismatched, connectError } from './failure.js';
 
 /** The only socket of a peer, passed to its constructor or later to {@link give}. The peer closes when the socket ends. */
 export class GivenSocket implements SocketSource {
@@ -106,6 +106,7 @@ export class GivenSocket implements SocketSource {
 
   #open(transport: Transport): void {
     if (this.core.isClosed) transport.terminate(NEVER_OPEN.reason);
+    else if (transport.writable) this.#opened(transport);
     else
       transport.opened$.subscribe({
         complete: () => {
@@ -125,10 +126,8 @@ export class GivenSocket implements SocketSource {
     else if (protocol === '' || protocol === expected) this.#adopt(transport);
     else {
       const mismatch = new CodecMismatch(expected, protocol);
-      closeMismatched(transport, mismatch).subscribe({
-        complete: () => {
-          this.#failed(transport.closed ?? NEVER_OPEN, mismatch);
-        },
+      closeMismatched(transport, mismatch, () => {
+        this.#failed(transport.closed ?? NEVER_OPEN, mismatch);
       });
     }
   }
@@ -200,6 +199,7 @@ class ServedSocket extends W3cTransport {
 /** Returns the parts of a peer over one socket of the user's. */
 export function overSocket(socket: SocketLike, options: NewPeerOptions): PeerParts {
   checkOptions(options, PEER_OPTIONS, OWN_OPTIONS);
+  checkBoolean('isDialer', options.isDialer);
   const core = new PeerCore(resolveOptions(options, options.isDialer));
   const transport = new ServedSocket(socket);
   const source = new GivenSocket(core, transport);
