@@ -156,9 +156,8 @@ function putLiteral(literal: Readonly<Metadata>, levels: number): boolean {
     if (value === undefined) continue;
     entries++;
     if (key === '__proto__') return false;
-    putText(key);
     // Two keys with halves of surrogate pairs may become equal.
-    if (wellFormed(key) !== key || !put(value, levels)) return false;
+    if ((!putText(key) && wellFormed(key) !== key) || !put(value, levels)) return false;
   }
   if (entries < keys.length) {
     const to = written;
@@ -197,13 +196,14 @@ function putTextHead(bytes: number): void {
   }
 }
 
-function putText(text: string): void {
+/** Writes a text, and returns whether it is ASCII. */
+function putText(text: string): boolean {
   const { length } = text;
   reserve(MOST_HEAD_BYTES + length * MOST_BYTES_PER_UNIT);
   const head = written;
   putTextHead(length);
   const from = written;
-  if (length <= MOST_LOOPED && putAscii(text)) return;
+  if (length <= MOST_LOOPED && putAscii(text)) return true;
   const bytes = native?.utf8Write.call(scratch, text, from) ?? encodeInto(text, scratch.subarray(from)).written;
   if (bytes > length) {
     // The header counts bytes, so it may be longer.
@@ -212,6 +212,7 @@ function putText(text: string): void {
     putTextHead(bytes);
   }
   written += bytes;
+  return bytes === length;
 }
 
 function putAscii(text: string): boolean {
