@@ -102,6 +102,8 @@ describe('the short way of msgpack', () => {
     ['integers of 64 bits', [2 ** 32, 2 ** 53 - 1, -(2 ** 31) - 1, -(2 ** 53) + 1, 1_764_391_200_000]],
     ['floats and unsafe integers', [2 ** 53, -(2 ** 60), 1e300, NaN, Infinity]],
     ['bytes', { raw: Uint8Array.of(1, 2), long: new Uint8Array(300), longer: new Uint8Array(70_000) }],
+    ['a text of 2 MiB within an object', { text: 'é'.repeat(2 ** 20) }],
+    ['keys beyond ASCII', { größe: 1, '€': [2], '\ufeffid': 3 }],
     ['a key of 40 bytes', { ['k'.repeat(40)]: 1, ['l'.repeat(255)]: 2 }],
     ['an omitted property', { a: undefined, b: [1] }],
     ['nested values', { a: [{ b: [null, true, false, 1.5, -1] }] }],

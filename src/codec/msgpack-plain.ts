@@ -1,7 +1,7 @@
 import { isPlainObject } from '../util/check.js';
 import { ABSENT, payloadFrame } from '../wire/frame.js';
 import type { CompleteFrame, Frame, Metadata } from '../wire/frame.js';
-import { MOST_BYTES_PER_UNIT, encodeInto } from '../wire/length.js';
+import { MOST_BYTES_PER_UNIT, encodeInto, encodedLength } from '../wire/length.js';
 import { isBare, mayBeIndex } from './json-check.js';
 import { wellFormed } from './plain-copy.js';
 import { HEAVY_ITEMS, ascii, isUtf8 } from './prescan.js';
@@ -94,7 +94,7 @@ function reserve(bytes: number): void {
 
 function grow(bytes: number): void {
   const before = scratch;
-  useScratch(newScratch(2 * (written + bytes)));
+  useScratch(newScratch(Math.max(2 * before.length, written + bytes)));
   scratch.set(before);
 }
 
@@ -199,7 +199,7 @@ function putTextHead(bytes: number): void {
 /** Writes a text, and returns whether it is ASCII. */
 function putText(text: string): boolean {
   const { length } = text;
-  reserve(MOST_HEAD_BYTES + length * MOST_BYTES_PER_UNIT);
+  reserve(MOST_HEAD_BYTES + (length < SCRATCH_BYTES ? length * MOST_BYTES_PER_UNIT : encodedLength(text)));
   const head = written;
   putTextHead(length);
   const from = written;
@@ -444,13 +444,13 @@ function takeText(length: number): unknown {
   if (length <= (native === null ? MOST_PAGE_BYTES : MOST_LOOPED) && isAscii(from, at))
     // V8 cuts a long text out of the whole message, and keeps all of it alive.
     return length < COPIED_UNITS && units !== '' ? units.slice(from, at) : latin1Of(from, at);
-  return native !== null && isUtf8(read, from, length) ? native.utf8Slice.call(read, from, at) : NOT_PLAIN;
+  return utf8Of(from, length) ?? NOT_PLAIN;
 }
 
 /** V8 copies texts below this length. */
 const COPIED_UNITS = 13;
 
-/** Returns the next key, or `null` for a key that the general way reads: an index, `__proto__`, no text, and text beyond ASCII. */
+/** Returns the next key, or `null` for a key that the general way reads: an index, `__proto__`, a long text, and no text. */
 function takeKey(): string | null {
   if (at >= read.length) return null;
   const head = readView.getUint8(at++);
@@ -462,11 +462,15 @@ function takeKey(): string | null {
   const place = (length + 5 * readView.getUint8(from) + 9 * readView.getUint8(at - 1)) % MOST_KNOWN_KEYS;
   const known = KNOWN_KEYS[place];
   if (known?.length === length && isKey(known, from)) return known;
-  if (!isAscii(from, at)) return null;
-  const key = latin1Of(from, at);
-  if (mayBeIndex(key) || key === '__proto__') return null;
-  if (length <= MOST_LOOPED) KNOWN_KEYS[place] = key;
+  const key = isAscii(from, at) ? latin1Of(from, at) : utf8Of(from, length);
+  if (key === null || mayBeIndex(key) || key === '__proto__') return null;
+  if (key.length === length && length <= MOST_LOOPED) KNOWN_KEYS[place] = key;
   return key;
+}
+
+/** Returns a text. `null` for bytes that are not UTF-8, and in a page. */
+function utf8Of(from: number, length: number): string | null {
+  return native !== null && isUtf8(read, from, length) ? native.utf8Slice.call(read, from, from + length) : null;
 }
 
 function isKey(key: string, from: number): boolean {
