@@ -65,7 +65,12 @@ let isWriting = false;
 export function encodePlain(value: unknown): ArrayBuffer | null {
   if (!beginWrite()) return null;
   try {
-    return put(value, MOST_LEVELS) ? scratch.buffer.slice(0, written) : null;
+    if (!put(value, MOST_LEVELS)) return null;
+    if (written < scratch.length) return scratch.buffer.slice(0, written);
+    // The room was made for one long text, or for bytes. It is full, so no copy is needed.
+    const { buffer } = scratch;
+    useScratch(newScratch(SCRATCH_BYTES));
+    return buffer;
   } finally {
     endWrite();
   }
@@ -127,7 +132,10 @@ interface Tagged {
 
 function putContainer(value: object & Tagged, levels: number): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
-  if (prototype !== Object.prototype && prototype !== Array.prototype) return value instanceof Uint8Array && putBin(value);
+  if (prototype !== Object.prototype && prototype !== Array.prototype) {
+    if (value instanceof Uint8Array) return putBin(value);
+    return value instanceof ArrayBuffer && putBin(new Uint8Array(value));
+  }
   if (value.toJSON !== undefined) return false;
   if (Array.isArray(value)) return prototype === Array.prototype && putArray(value, levels);
   return prototype === Object.prototype && value[Symbol.toStringTag] === undefined && putLiteral(value as Metadata, levels);
@@ -199,7 +207,8 @@ function putTextHead(bytes: number): void {
 /** Writes a text, and returns whether it is ASCII. */
 function putText(text: string): boolean {
   const { length } = text;
-  reserve(MOST_HEAD_BYTES + (length < SCRATCH_BYTES ? length * MOST_BYTES_PER_UNIT : encodedLength(text)));
+  if (length < SCRATCH_BYTES) reserve(MOST_HEAD_BYTES + length * MOST_BYTES_PER_UNIT);
+  else reserveText(encodedLength(text));
   const head = written;
   putTextHead(length);
   const from = written;
@@ -213,6 +222,10 @@ function putText(text: string): boolean {
   }
   written += bytes;
   return bytes === length;
+}
+
+function reserveText(bytes: number): void {
+  reserve(textHeadBytes(bytes) + bytes);
 }
 
 function putAscii(text: string): boolean {
@@ -588,6 +601,7 @@ function putPart(bytes: Uint8Array): void {
 }
 
 function putBin(bytes: Uint8Array): boolean {
+  if (bytes.length >= TWO_32) return false;
   putBinHead(bytes.length);
   reserve(bytes.length);
   scratch.set(bytes, written);
