@@ -203,7 +203,8 @@ export class Slicer {
     const guess = this.#units ?? room;
     const cost = this.#cost;
     if (cost === null) return fragmentCut(encodedPayload, from, room, (_, to) => room - cap + this.#bytesOf(from, to, place), guess, false);
-    const cut = (): FragmentCut => fragmentCut(encodedPayload, from, room, cost, guess);
+    // A part that does not fit is measured again. So guess slightly less, unless each unit costs one byte.
+    const cut = (): FragmentCut => fragmentCut(encodedPayload, from, room, cost, guess < room ? guess * LESS_THAN_EXPECTED : room);
     return this.cache?.slice(from, room, cut) ?? cut();
   }
 
@@ -246,6 +247,7 @@ export class Slicer {
 /** The place of a slice among its siblings. The only slice of a payload is both first and last. */
 const [MIDDLE, FIRST, LAST] = [0, 1, 2];
 const MORE_THAN_EXPECTED = 1.25;
+const LESS_THAN_EXPECTED = 0.98;
 
 // Each unit takes at least one byte, so this many units take more than the widest one. That takes 4 bytes in JSON and some 12 in other
 // codecs. A shorter payload is its own sample.
