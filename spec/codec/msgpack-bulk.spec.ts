@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { encode } from '@msgpack/msgpack';
 import { MsgpackCodec } from '../../src/codec/msgpack.js';
-import { encodeBulk } from '../../src/codec/msgpack.js';
+import { encodePlain } from '../../src/codec/msgpack-plain.js';
 
 const BULK = 65_536;
 
@@ -18,7 +18,7 @@ describe('bulk payloads', () => {
     ['pairs of surrogates', '😀'.repeat(BULK)],
     ['lone surrogates, which become replacement characters', '\ud800'.repeat(BULK)],
   ])('A bulk payload is written as msgpack writes it: text of %s', (_, text) => {
-    const encoded = encodeBulk(text);
+    const encoded = encodePlain(text);
     expect(encoded).not.toBeNull();
     expect(Buffer.from(encoded ?? new ArrayBuffer(0)).equals(expected(text))).toBe(true);
   });
@@ -31,7 +31,7 @@ describe('bulk payloads', () => {
     ['a Buffer', Buffer.from(bytes)],
     ['an ArrayBuffer', bytes.buffer],
   ])('A bulk payload is written as msgpack writes it: %s', (_, value) => {
-    const encoded = encodeBulk(value);
+    const encoded = encodePlain(value);
     const view = value instanceof ArrayBuffer ? new Uint8Array(value) : value;
     expect(encoded).not.toBeNull();
     expect(Buffer.from(encoded ?? new ArrayBuffer(0)).equals(expected(view))).toBe(true);
@@ -39,20 +39,28 @@ describe('bulk payloads', () => {
 
   it('A bulk payload is a copy, so later changes are not sent', () => {
     const value = new Uint8Array(BULK);
-    const encoded = encodeBulk(value);
+    const encoded = encodePlain(value);
     value.fill(1);
     expect(new Uint8Array(encoded ?? new ArrayBuffer(0)).at(-1)).toBe(0);
   });
 
   it.each([
-    ['a text one unit shorter', 'x'.repeat(BULK - 1)],
-    ['bytes that are one byte shorter', new Uint8Array(BULK - 1)],
-    ['an ArrayBuffer of one byte less', new ArrayBuffer(BULK - 1)],
+    ['a text', 'x'.repeat(BULK)],
+    ['bytes', new Uint8Array(BULK)],
+    ['a text that is one of two', ['x'.repeat(BULK), 'x'.repeat(BULK)]],
+  ])('The buffer of a bulk payload holds no later value: %s', (_, value) => {
+    const first = encodePlain(value);
+    const before = Buffer.from(first ?? new ArrayBuffer(0)).toString('hex');
+    encodePlain('y'.repeat(BULK));
+    encodePlain(new Uint8Array(2 * BULK).fill(9));
+    expect(Buffer.from(first ?? new ArrayBuffer(0)).toString('hex')).toBe(before);
+  });
+
+  it.each([
     ['numbers that are no bytes', new Float64Array(BULK)],
-    ['an object around it', { text: 'x'.repeat(BULK) }],
-    ['null', null],
-  ])('`encodeBulk` returns null and leaves the value to the encoder: %s', (_, value) => {
-    expect(encodeBulk(value)).toBeNull();
+    ['an object around it', { at: new Date(0), text: 'x'.repeat(BULK) }],
+  ])('`encodePlain` returns null and leaves the value to the encoder: %s', (_, value) => {
+    expect(encodePlain(value)).toBeNull();
   });
 
   it('MsgpackCodec encodes large maps, small values and bulk payloads in turn', () => {

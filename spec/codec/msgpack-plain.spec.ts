@@ -63,7 +63,7 @@ describe('the short way of msgpack', () => {
     fc.assert(
       fc.property(sendable, (value) => {
         const encoded = generally(value);
-        const plain = decodePlain(encoded);
+        const plain = decodePlain(encoded, LIMITS.maxItems);
         if (plain === NOT_PLAIN) return;
         short++;
         expect(isDeepStrictEqual(plain, new MsgpackDecoder().decode(encoded, LIMITS))).toBe(true);
@@ -89,20 +89,34 @@ describe('the short way of msgpack', () => {
   });
 
   it.each<[what: string, value: unknown]>([
-    ['a text of 255 bytes', 'x'.repeat(255)],
     ['fifteen items', Array.from({ length: 15 }, (_, n) => n)],
+    ['sixteen items', Array.from({ length: 16 }, (_, n) => n)],
+    ['65 536 items', Array.from({ length: 65_536 }, (_, n) => n % 7)],
+    ['sixteen keys', Object.fromEntries(Array.from({ length: 16 }, (_, n) => [`k${n}`, n]))],
+    ['65 536 keys', Object.fromEntries(Array.from({ length: 65_536 }, (_, n) => [`k${n}`, n]))],
+    ['sixteen keys with one omitted', { gone: undefined, ...Object.fromEntries(Array.from({ length: 15 }, (_, n) => [`k${n}`, n])) }],
+    ['text beyond ASCII', ['é', '😀', 'naïve', 'é'.repeat(15), 'é'.repeat(16), '€'.repeat(10), '€'.repeat(11)]],
+    ['a byte order mark', ['\ufeff', `\ufeff${'x'.repeat(300)}`]],
+    ['texts at each step of their header', [31, 32, 40, 41, 255, 256, 65_535, 65_536].map((length) => 'x'.repeat(length))],
+    ['texts beyond ASCII at each step', [15, 16, 127, 128, 32_767, 32_768].map((length) => 'é'.repeat(length))],
+    ['integers of 64 bits', [2 ** 32, 2 ** 53 - 1, -(2 ** 31) - 1, -(2 ** 53) + 1, 1_764_391_200_000]],
+    ['floats and unsafe integers', [2 ** 53, -(2 ** 60), 1e300, NaN, Infinity]],
+    ['bytes', { raw: Uint8Array.of(1, 2), long: new Uint8Array(300), longer: new Uint8Array(70_000) }],
+    ['a text of 2 MiB within an object', { text: 'é'.repeat(2 ** 20) }],
+    ['keys beyond ASCII', { größe: 1, '€': [2], '\ufeffid': 3 }],
+    ['a key of 40 bytes', { ['k'.repeat(40)]: 1, ['l'.repeat(255)]: 2 }],
     ['an omitted property', { a: undefined, b: [1] }],
     ['nested values', { a: [{ b: [null, true, false, 1.5, -1] }] }],
   ])('The short way writes and reads %s', (_what, value) => {
     const encoded = encodePlain(value);
-    expect(encoded === null ? null : decodePlain(new Uint8Array(encoded))).toEqual(value);
+    expect(encoded === null ? null : Buffer.from(encoded).equals(generally(value))).toBe(true);
+    expect(decodePlain(new Uint8Array(encoded ?? []), LIMITS.maxItems)).toEqual(value);
   });
 
   it.each<[what: string, value: unknown]>([
-    ['a longer text', 'x'.repeat(256)],
-    ['text beyond ASCII', 'é'],
-    ['sixteen items', Array.from({ length: 16 }, (_, n) => n)],
-    ['sixteen keys', Object.fromEntries(Array.from({ length: 16 }, (_, n) => [`k${n}`, n]))],
+    ['a Date', new Date(0)],
+    ['-0', -0],
+    ['the key __proto__', JSON.parse('{"__proto__":1}')],
     ['a method toJSON', { toJSON: () => 1 }],
     ['a class', new (class Point {})()],
     ['no prototype', Object.create(null)],
@@ -111,7 +125,6 @@ describe('the short way of msgpack', () => {
     ['a Map', new Map()],
     ['a bigint', 1n],
     ['33 levels', Array.from({ length: 33 }).reduce<unknown>((inner) => [inner], 1)],
-    ['more bytes than 4 096', Array.from({ length: 15 }, () => Array.from({ length: 2 }, () => 'x'.repeat(200)))],
   ])('The short way leaves %s to the general way', (_what, value) => {
     expect(encodePlain(value)).toBeNull();
   });
@@ -154,9 +167,31 @@ describe('the short way of msgpack', () => {
     expect(() => codec.decodePayload(encoded, { maxPayloadItems: 3 })).toThrow(/items/);
   });
 
-  it('A message of numbers up to the last bytes of the short way is left to the general way', () => {
-    const rows = Array.from({ length: 15 }, () => Array.from({ length: 15 }, () => Array.from({ length: 2 }, () => 1.5)));
-    expect(encodePlain(rows)).toBeNull();
+  it('A getter that adds items to the array around it leaves the array to the general way', () => {
+    const list: unknown[] = [
+      {
+        get grows() {
+          list.push(2);
+          return 1;
+        },
+      },
+    ];
+    const codec = new MsgpackCodec();
+    expect(codec.decodePayload(codec.encodePayload(list))).toEqual([{ grows: 1 }, 2]);
+  });
+
+  it('The short way leaves a value of more items than the limit allows, before it makes them', () => {
+    expect(decodePlain(Uint8Array.of(0xdd, 0xff, 0xff, 0xff, 0xff), 1_000)).toBe(NOT_PLAIN);
+    expect(decodePlain(Uint8Array.of(0x93, 1, 2, 3), 3)).toBe(NOT_PLAIN);
+    expect(decodePlain(Uint8Array.of(0x93, 1, 2, 3), 4)).toEqual([1, 2, 3]);
+    expect(decodePlain(Uint8Array.of(0x91, 0xc4, 1, 7), 3)).toBe(NOT_PLAIN);
+    expect(decodePlain(Uint8Array.of(0x91, 0xc4, 1, 7), 4)).toEqual([Uint8Array.of(7)]);
+  });
+
+  it('Bytes that were read have memory of their own', () => {
+    const bytes = Uint8Array.of(0x91, 0xc4, 1, 7);
+    const [raw] = decodePlain(bytes, 4) as [Uint8Array];
+    expect([raw.buffer.byteLength, raw.buffer === bytes.buffer]).toEqual([1, false]);
   });
 
   it.each([
@@ -174,14 +209,30 @@ describe('the short way of msgpack', () => {
     [[0x81, 0xa1]],
     [[0x91]],
     [[0xc1]],
+    [[0xc4]],
+    [[0xc5, 0, 1]],
+    [[0xc6, 0, 0, 0, 1]],
+    [[0xca, 0, 0, 0]],
+    [[0xcf, 0, 0, 0, 0, 0, 0, 0]],
+    [[0xd3, 0, 0, 0, 0, 0, 0, 0]],
+    [[0xda, 0]],
+    [[0xda, 0, 1]],
+    [[0xdb, 0, 0, 0, 1]],
+    [[0xdc, 0]],
+    [[0xdd, 0, 0, 0, 1]],
+    [[0xde, 0]],
+    [[0xdf, 0, 0, 0, 1]],
+    [[0x81, 0xd9]],
+    [[0x81, 0xd9, 2, 0x61]],
+    [[0xa2, 0xc3, 0x28]],
   ])('The short way leaves the cut bytes %j to the general way', (bytes) => {
-    expect(decodePlain(Uint8Array.from(bytes))).toBe(NOT_PLAIN);
+    expect(decodePlain(Uint8Array.from(bytes), LIMITS.maxItems)).toBe(NOT_PLAIN);
   });
 
   it('The short way reads values of more keys than it remembers', () => {
     const wide = Array.from({ length: 6 }, (_, row) => Object.fromEntries(Array.from({ length: 15 }, (_each, n) => [`k${row}_${n}`, n])));
     const encoded = encodePlain(wide);
-    expect(encoded === null ? null : decodePlain(new Uint8Array(encoded))).toEqual(wide);
+    expect(decodePlain(new Uint8Array(encoded ?? []), LIMITS.maxItems)).toEqual(wide);
   });
 });
 
@@ -192,8 +243,20 @@ describe('the short way of msgpack without a Buffer', () => {
     platform({ Buffer: undefined });
     jest.resetModules();
     const page = await import('../../src/codec/msgpack-plain.js');
-    const value = { name: 'a text of more than a few units', short: 'x', list: [1, -1, 1.5, null, true] };
-    const encoded = page.encodePlain(value);
-    expect(encoded === null ? null : page.decodePlain(new Uint8Array(encoded))).toEqual(value);
+    const value = { name: 'a text of more than a few units', long: 'x'.repeat(300), short: 'x', list: [1, -1, 1.5, null, true] };
+    const encoded = new Uint8Array(page.encodePlain(value) ?? []);
+    expect(page.decodePlain(encoded, LIMITS.maxItems)).toEqual(value);
+    expect(page.decodePlain(encoded.subarray(0, -1), LIMITS.maxItems)).toBe(page.NOT_PLAIN);
+  });
+
+  it('A page writes any text, and leaves the reading of other than ASCII, and of more than 4 096 bytes, to the general way', async () => {
+    platform({ Buffer: undefined });
+    jest.resetModules();
+    const page = await import('../../src/codec/msgpack-plain.js');
+    for (const value of ['é'.repeat(50), Array.from({ length: 5_000 }, () => 1)]) {
+      const encoded = page.encodePlain(value);
+      expect(new Uint8Array(encoded ?? [])).toEqual(generally(value));
+      expect(page.decodePlain(new Uint8Array(encoded ?? []), LIMITS.maxItems)).toBe(page.NOT_PLAIN);
+    }
   });
 });

@@ -94,12 +94,40 @@ export const MAX_DEPTH = 256;
  * ```
  */
 export function checkedJson(value: unknown, root: string, levels = MAX_DEPTH): string {
-  const check = new Check(root, levels);
-  const json = JSON.stringify(value, function (this: Holder, key: string, written: unknown) {
-    return check.written(this, key, written);
+  /** The arrays and objects around the value, from the outermost on, and their keys. */
+  const open: object[] = [];
+  const keys: Key[] = [];
+  const json = JSON.stringify(value, function (this: Holder, name: string, written: unknown): unknown {
+    while (open.length > 0 && open[open.length - 1] !== this) open.pop();
+    const depth = open.length;
+    const key = Array.isArray(this) ? Number(name) : name;
+    // The outermost value has no place but the root.
+    const refuse = (refused: unknown): TypeError => valueRefusal('json', root, [...keys.slice(0, depth), key].slice(1), refused);
+    const given = this[name];
+    // JSON carries no bytes, although a Buffer has a toJSON.
+    if (given !== written && isBytes(given)) throw refuse(given);
+    let scalar = written;
+    if (typeof written === 'object' && written !== null) {
+      const isContainer = Array.isArray(written) || isPlainObject(written);
+      scalar = isContainer ? undefined : unboxed(written);
+      if (scalar === undefined) {
+        if (!isContainer && (isBytes(written) || hidesContent(written))) throw refuse(written);
+        if (depth === levels || open.includes(written)) throw depthRefusal('json', root, levels);
+        open.push(written);
+        keys[depth] = key;
+        return written;
+      }
+    }
+    if (scalar === undefined || isFlat(scalar)) return scalar;
+    throw refuse(scalar);
   }) as string | undefined;
   if (json === undefined) throw valueRefusal('json', root, [], value);
   return json;
+}
+
+/** Whether a value is text, a finite number, a boolean or `null`. */
+export function isFlat(value: unknown): boolean {
+  return typeof value === 'string' || value === null || typeof value === 'boolean' || Number.isFinite(value);
 }
 
 /**
@@ -115,52 +143,6 @@ export function checkedMap(metadata: object, root: string): string {
 
 /** An array, or an object. */
 type Holder = Readonly<Record<string, unknown>>;
-
-/** Checks each value while `JSON.stringify` writes it. */
-class Check {
-  /** The arrays and objects around the value, from the outermost on, and their keys. */
-  readonly #open: object[] = [];
-  readonly #keys: string[] = [];
-
-  constructor(
-    private readonly root: string,
-    private readonly levels: number,
-  ) {}
-
-  /** Returns the value to write for a key of `holder`. `value` is the result of its `toJSON`, if it has one. */
-  written(holder: Holder, key: string, value: unknown): unknown {
-    while (this.#open.length > 0 && this.#open[this.#open.length - 1] !== holder) this.#open.pop();
-    const given = holder[key];
-    // JSON carries no bytes, although a Buffer has a toJSON.
-    if (given !== value && isBytes(given)) throw this.#refusal(key, given);
-    return typeof value === 'object' && value !== null ? this.#object(key, value) : this.#scalar(key, value);
-  }
-
-  #scalar(key: string, value: unknown): unknown {
-    if (value == null || typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value)) return value;
-    throw this.#refusal(key, value);
-  }
-
-  #object(key: string, value: object): unknown {
-    if (!Array.isArray(value) && !isPlainObject(value)) {
-      const primitive = unboxed(value);
-      if (primitive !== undefined) return this.#scalar(key, primitive);
-      if (isBytes(value) || hidesContent(value)) throw this.#refusal(key, value);
-    }
-    const depth = this.#open.length;
-    if (depth === this.levels || this.#open.includes(value)) throw depthRefusal('json', this.root, this.levels);
-    this.#open.push(value);
-    this.#keys[depth] = key;
-    return value;
-  }
-
-  #refusal(key: string, value: unknown): TypeError {
-    // The outermost value has no place but the root.
-    const keys = [...this.#keys.slice(0, this.#open.length), key].slice(1);
-    const place = keys.map((name, depth) => (Array.isArray(this.#open[depth]) ? Number(name) : name));
-    return valueRefusal('json', this.root, place, value);
-  }
-}
 
 /**
  * Whether `JSON.stringify` writes a value unchanged and loses nothing: text, finite numbers, booleans, `null`, arrays, and objects that
@@ -234,8 +216,7 @@ export function isBare(object: object & { readonly toJSON?: unknown }): boolean 
 
 /** Whether an entry of headers is text, a number, a boolean or `null` that arrives unchanged. JSON loses the sign of -0. */
 export function carriesEntry(key: string, value: unknown): boolean {
-  if (mayBeIndex(key)) return false;
-  return typeof value === 'string' || value === null || typeof value === 'boolean' || (Number.isFinite(value) && !Object.is(value, -0));
+  return !mayBeIndex(key) && isFlat(value) && !Object.is(value, -0);
 }
 
 const [DIGIT_0, DIGIT_9] = [0x30, 0x39];

@@ -7,9 +7,8 @@ import { MOST_BYTES_PER_UNIT, edgeBefore, encodeInto, encodedLength } from '../w
 import { DEFAULT_LIMITS } from '../wire/limits.js';
 import type { DecodeLimits } from '../wire/limits.js';
 import { fromMapping } from '../wire/mapping.js';
-import { MAX_DEPTH, checkedJson, checkedMap, isJsonReady } from './json-check.js';
+import { MAX_DEPTH, carriesEntry, checkedJson, checkedMap, isBare, isFlat, isJsonReady } from './json-check.js';
 import { hasMoreItems, isUnescaped, parseJson, quote } from './json-text.js';
-import { carriesEntry, isBare } from './json-check.js';
 import { isTooDeep, weightOf } from './weight.js';
 
 // The start of a frame that opens a stream or carries data, as every implementation writes it. So many digits are always a safe integer.
@@ -125,12 +124,7 @@ export function flatJson(metadata: Readonly<Metadata>): string | null {
 function entryOf(key: string, value: unknown): string | null {
   // Nearly every entry. V8 makes an object for each piece that it joins: two calls of `quote` would make four more.
   if (typeof value === 'string' && isUnescaped(key) && isUnescaped(value)) return `"${key}":"${value}"`;
-  const item = typeof value === 'string' ? quote(value) : scalar(value);
-  return item === null ? null : `${quote(key)}:${item}`;
-}
-
-function scalar(value: unknown): string | null {
-  return value === null || typeof value === 'boolean' || Number.isFinite(value) ? String(value) : null;
+  return isFlat(value) ? `${quote(key)}:${typeof value === 'string' ? quote(value) : String(value)}` : null;
 }
 
 /**

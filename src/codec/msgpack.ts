@@ -3,69 +3,28 @@ import type { ExtensionCodecType } from '@msgpack/msgpack';
 import { isArrayBuffer, isPlainObject } from '../util/check.js';
 import type { Codec, Message } from '../wire/codec.js';
 import { ProtocolError } from '../wire/errors.js';
-import { ABSENT, IN_ENVELOPE_ORDER, payloadFrame } from '../wire/frame.js';
+import { ABSENT, IN_ENVELOPE_ORDER } from '../wire/frame.js';
 import type { CompleteFrame, Frame, Metadata } from '../wire/frame.js';
-import { encodedLength } from '../wire/length.js';
 import { DEFAULT_LIMITS } from '../wire/limits.js';
 import type { DecodeLimits } from '../wire/limits.js';
 import { fromMapping, toMapping } from '../wire/mapping.js';
 import { joinBytes } from '../wire/reassembly.js';
 import { wellFormed } from './plain-copy.js';
-import { encodeCanonical, readCanonical } from './msgpack-canonical.js';
-import { NOT_PLAIN, decodePlain, encodePlain } from './msgpack-plain.js';
+import {
+  KEPT_BYTES,
+  NOT_PLAIN,
+  decodeCanonical,
+  decodePlain,
+  encodeCanonical,
+  encodeCanonicalAround,
+  encodePlain,
+} from './msgpack-plain.js';
 import { MAX_DEPTH, bytesOf, metadataCopy, plainCopy } from './plain-copy.js';
 import { carriesEntry } from './json-check.js';
 import { emptyDictionary, malformed, prescan, withDoubledBoms } from './prescan.js';
 import { mayBeIndex } from './json-check.js';
 import type { PrescanLimits } from './prescan.js';
 import { weightOf } from './weight.js';
-
-/** From this length on, in UTF-16 units or bytes, a value has the longest header of all. */
-const BULK_LENGTH = 64 * 1024;
-/** The largest length that a header can hold, in bytes. */
-const MOST_BYTES = 2 ** 32 - 1;
-const HEADER_BYTES = 5;
-const STR_32 = 0xdb;
-const BIN_32 = 0xc6;
-
-/**
- * Encodes a payload that is only one long text, or many bytes, straight into a buffer of its length. `null` for every other value. The
- * general encoder returns the same bytes in twice the time: it counts text unit by unit, grows its buffer, and copies it all at the end.
- *
- * @example
- * ```ts
- * encodeBulk('x'.repeat(70_000));   // ArrayBuffer of 70 005 bytes: db 00 01 11 70, and the text
- * encodeBulk('short');              // null
- * ```
- */
-export function encodeBulk(payload: unknown): ArrayBuffer | null {
-  if (typeof payload === 'string') return payload.length < BULK_LENGTH ? null : encodedText(payload);
-  if (payload instanceof Uint8Array) return isBulk(payload) ? encodedBytes(payload) : null;
-  return payload instanceof ArrayBuffer && isBulk(payload) ? encodedBytes(new Uint8Array(payload)) : null;
-}
-
-function isBulk({ byteLength }: { readonly byteLength: number }): boolean {
-  return byteLength >= BULK_LENGTH && byteLength <= MOST_BYTES;
-}
-
-function encodedText(text: string): ArrayBuffer {
-  const bytes = withHeader(STR_32, encodedLength(text));
-  new TextEncoder().encodeInto(text, bytes.subarray(HEADER_BYTES));
-  return bytes.buffer;
-}
-
-function encodedBytes(value: Uint8Array): ArrayBuffer {
-  const bytes = withHeader(BIN_32, value.byteLength);
-  bytes.set(value, HEADER_BYTES);
-  return bytes.buffer;
-}
-
-function withHeader(type: number, length: number): Uint8Array<ArrayBuffer> {
-  const bytes = new Uint8Array(HEADER_BYTES + length);
-  bytes[0] = type;
-  new DataView(bytes.buffer).setUint32(1, length);
-  return bytes;
-}
 
 /** Writes a `Date` as the timestamp extension, and reads no other extension. */
 export const TIMESTAMPS_ONLY: ExtensionCodecType<undefined> = {
@@ -82,9 +41,6 @@ export const TIMESTAMPS_ONLY: ExtensionCodecType<undefined> = {
     return date;
   },
 };
-
-/** An encoder or decoder of @msgpack/msgpack is replaced after it has held more bytes, because it would keep them in memory. */
-export const KEPT_BYTES = 1024 * 1024;
 
 /** Decodes values within limits. The values share no memory with their message. */
 export class MsgpackDecoder {
@@ -192,7 +148,8 @@ export class MsgpackCodec implements Codec {
    */
   encode(frame: Frame): ArrayBuffer {
     const { payload } = frame;
-    if (payload === undefined || payload === ABSENT) return this.#encoder.encode(checkedMapping(frame)).buffer;
+    if (payload === undefined || payload === ABSENT)
+      return encodeCanonical(frame, null) ?? this.#encoder.encode(checkedMapping(frame)).buffer;
     return this.encodeWith(frame, this.encodePayload(payload));
   }
 
@@ -213,8 +170,7 @@ export class MsgpackCodec implements Codec {
    * @throws TypeError as {@link encode} does
    */
   encodeAround(frame: Frame): readonly [before: ArrayBuffer, behind: ArrayBuffer] {
-    const before = encodeCanonical(frame, NOTHING);
-    return before === null ? this.#around(frame, frame.fragment == null ? 'payload' : 'fragment') : [before, NOTHING.buffer];
+    return encodeCanonicalAround(frame) ?? this.#around(frame, frame.fragment == null ? 'payload' : 'fragment');
   }
 
   #joined(frame: Frame, payload: ArrayBuffer): ArrayBuffer {
@@ -241,7 +197,7 @@ export class MsgpackCodec implements Codec {
    */
   decode(message: Message, { maxPayloadItems }: DecodeLimits = DEFAULT_LIMITS): CompleteFrame {
     const bytes = binary(message);
-    const frame = this.#decodeCanonical(bytes, maxPayloadItems);
+    const frame = decodeCanonical(bytes, maxPayloadItems, this.#generally);
     if (frame !== null) return frame;
     // The envelope adds one level around its payload.
     const mapping = this.#decoder.decode(bytes, { maxDepth: MAX_DEPTH + 1, maxItems: maxPayloadItems, envelope: true });
@@ -255,10 +211,10 @@ export class MsgpackCodec implements Codec {
    * @throws TypeError for a value that msgpack cannot represent, naming its place; also whatever else the msgpack library throws
    */
   encodePayload(payload: unknown): ArrayBuffer {
-    const short = encodePlain(payload) ?? encodeBulk(payload);
+    const short = encodePlain(payload);
     if (short !== null) return short;
     const { buffer } = this.#encoder.encode(plainCopy(payload, 'payload'));
-    // The encoder keeps a buffer of twice the size of the largest value that it ever encoded.
+    // The encoder keeps a buffer of twice the size of the largest value that it ever encoded. The decoder keeps its last message.
     if (buffer.byteLength > KEPT_BYTES) this.#encoder = newEncoder();
     return buffer;
   }
@@ -271,7 +227,9 @@ export class MsgpackCodec implements Codec {
    *   nothing of the content
    */
   decodePayload(data: Message, { maxPayloadItems }: DecodeLimits = DEFAULT_LIMITS): unknown {
-    return this.#decode(binary(data), maxPayloadItems);
+    const bytes = binary(data);
+    const value = decodePlain(bytes, maxPayloadItems);
+    return value === NOT_PLAIN ? this.#generally(bytes, maxPayloadItems) : value;
   }
 
   /** Bytes of memory that a decoded payload takes, estimated from above. */
@@ -290,33 +248,14 @@ export class MsgpackCodec implements Codec {
     return length + headerGrowth(length);
   }
 
-  #decode(bytes: Uint8Array, maxItems: number): unknown {
-    // An item takes at least one byte.
-    const value = bytes.length <= maxItems ? decodePlain(bytes) : NOT_PLAIN;
-    return value === NOT_PLAIN ? this.#decoder.decode(bytes, { maxDepth: MAX_DEPTH, maxItems, envelope: false }) : value;
-  }
-
-  /** Returns `null` for any other message, which may be valid or not: then the whole message is decoded. */
-  #decodeCanonical(bytes: Uint8Array, maxPayloadItems: number): CompleteFrame | null {
-    const envelope = readCanonical(bytes);
-    if (envelope === null) return null;
-    const { type, stream, end, headers, items, payloadAt } = envelope;
-    const maxItems = maxPayloadItems - items;
-    if (maxItems < 1) return null;
-    try {
-      return payloadFrame(type, stream, end, this.#decode(bytes.subarray(payloadAt), maxItems), headers);
-    } catch {
-      return null;
-    }
-  }
+  readonly #generally = (bytes: Uint8Array, maxItems: number): unknown =>
+    this.#decoder.decode(bytes, { maxDepth: MAX_DEPTH, maxItems, envelope: false });
 }
 
 // The header of a bin is 2 bytes for up to 255 bytes, 3 for up to 65 535, then 5.
 function headerGrowth(length: number): number {
   return length <= 0xff ? 0 : length <= 0xffff ? 1 : 3;
 }
-
-const NOTHING = new Uint8Array();
 
 function binary(message: Message): Uint8Array {
   if (typeof message === 'string') throw malformed('expected bytes, got text');

@@ -248,7 +248,7 @@ const KEYS_OFFSET = 4;
 const open = new DataView(new ArrayBuffer(128 * OPEN_BYTES));
 
 /** The items that bytes and an extension count as. Bytes take 192 more than their length, for memory of their own; a date takes 104. */
-const HEAVY_ITEMS = 3;
+export const HEAVY_ITEMS = 3;
 
 const NO_KEYS = 0;
 const ANY_KEYS = 1;

@@ -1,149 +1,71 @@
-import { checkedMessage, fragmentCostOf, fragmentCut, hasFragmentCost, markPlain } from './codec.js';
-import type { Codec, FragmentCost, FragmentCut, Message, SliceCache } from './codec.js';
+import { checkedMessage, hasFragmentCost, markPlain } from './codec.js';
+import type { Codec, FragmentCost, Message } from './codec.js';
 import { ProtocolError, violation } from './errors.js';
-import { ABSENT, frameName } from './frame.js';
+import { ABSENT, fillIn, frameName } from './frame.js';
 import type { CompleteFrame, Frame } from './frame.js';
 import { codePointEnd, edgeBefore, encodedLength, fitsWithin } from './length.js';
 import { OutgoingFrame, encodeFrame, isSmall } from './outgoing.js';
 
-/** The frame to cut, its codec, and `cap`: the most bytes of one encoded fragment frame. */
-export interface SliceSource {
-  readonly frame: Frame;
-  readonly encodedPayload: Message;
-  readonly cap: number;
-  readonly codec: Codec;
-  /** `null` for a codec without `fragmentCost`. */
-  readonly cost: FragmentCost | null;
-  /** `null` for a payload whose slices no other frame has. */
-  readonly cache: SliceCache | null;
-  /** The id that errors name; `null` for a frame that is measured before its stream has an id. */
-  readonly about: number | null;
+/** The longest slice that fits. */
+export interface FragmentCut {
+  /** The position at which it ends. */
+  readonly end: number;
+  /** Whether it is text in which each unit costs one byte: the codec writes it unchanged. */
+  readonly plain: boolean;
+  /** The slice, if several frames share it. */
+  readonly fragment?: Message;
+  /** Records that a fragment frame has the shared slice. */
+  mark?(frame: Frame): void;
 }
 
-/** The place of a slice among its siblings. The only slice of a payload is both first and last. */
-export interface SlicePlace {
-  readonly first: boolean;
-  readonly last: boolean;
+/** Keeps the slices of one payload for several frames. */
+export interface SliceCache {
+  /** Returns the slice from `from` that takes at most `budget` bytes. `cut` finds its end, if no frame has had this slice before. */
+  slice(from: number, budget: number, cut: () => FragmentCut): FragmentCut;
+}
+
+/** Returns the cost of slices of a payload; `null` for a codec without `fragmentCost`. */
+export function fragmentCostOf(encoded: Message, codec: Codec): FragmentCost | null {
+  return hasFragmentCost(codec) ? (from, to) => codec.fragmentCost(encoded, from, to) : null;
 }
 
 /**
- * The envelope of the slices at one place: its fields beside the fragment, and how much of the payload fits in it. Positions count UTF-16
- * units of text, or bytes. They stand on the edge of a unit: a code point or a byte.
+ * Returns the longest slice from `from` that costs at most `budget` bytes. It ends on the edge of a unit: a code point or a byte.
+ *
+ * It guesses the end by the cost of the part that it measured last. Each third guess halves the distance between a slice that fits and one
+ * that does not, so costs that mislead do not matter.
+ *
+ * @param units the first guess
+ * @param isDeclared whether the cost is the codec's `fragmentCost`. Then each unit costs at least one byte. The costs of neighbours in a
+ *   text add up, so each part of a text is measured once.
  */
-export class SliceForm {
-  readonly #source: SliceSource;
-  readonly #place: SlicePlace;
-  // Bytes left for the fragment beside the envelope. The envelope is the same for every slice, so it is encoded once.
-  #room: number | null = null;
-  /** Bytes per unit in the slice that was encoded last. */
-  #bytesPerUnit = 1;
-
-  constructor(source: SliceSource, place: SlicePlace) {
-    this.#source = source;
-    this.#place = place;
-  }
-
-  /** Returns the fragment frame of this form around the slice from `from` to the end of a cut. */
-  aroundCut(from: number, cut: FragmentCut): CompleteFrame {
-    const { encodedPayload, codec } = this.#source;
-    const slice = this.around(cut.fragment ?? encodedPayload.slice(from, cut.end));
-    if (cut.plain) markPlain(slice, codec);
-    cut.mark?.(slice);
-    return slice;
-  }
-
-  /** Returns the fragment frame of this form around a slice. */
-  around(fragment: Message): CompleteFrame {
-    const { frame } = this.#source;
-    const { first, last } = this.#place;
-    return {
-      type: frame.type,
-      stream: frame.stream ?? null,
-      payload: ABSENT,
-      fragment,
-      more: !last,
-      headers: first ? (frame.headers ?? null) : null,
-      end: last && (frame.end ?? false),
-      trailers: last ? (frame.trailers ?? null) : null,
-      code: frame.code ?? null,
-      reason: frame.reason ?? null,
-      nonce: frame.nonce ?? null,
-      last_stream: frame.last_stream ?? null,
-    };
-  }
-
-  /** Returns the bytes of the encoded fragment frame around a slice. */
-  bytesAround(fragment: Message): number {
-    return encodedLength(this.#source.codec.encode(this.around(fragment)));
-  }
-
-  /** Returns everything from `from` on; `null` if it does not fit. */
-  restFrom(from: number): FragmentCut | null {
-    const { encodedPayload, cost } = this.#source;
-    const end = payloadEnd(encodedPayload);
-    if (cost === null) return this.#holdsRest(from, end) ? { end, plain: false } : null;
-    // Each unit takes at least one byte, so a rest longer than the room cannot fit.
-    if (end - from > this.#roomLeft()) return null;
-    const cut = this.cutFrom(from);
-    return cut.end === end ? cut : null;
-  }
-
-  /** Returns the fullest slice from `from`; an empty slice if not even one unit fits. */
-  cutFrom(from: number): FragmentCut {
-    const { encodedPayload, cost, cache } = this.#source;
-    if (cost === null) return { end: this.#search(from), plain: false };
-    const room = this.#roomLeft();
-    const cut = (): FragmentCut => fragmentCut(encodedPayload, from, room, cost);
-    return cache?.slice(from, room, cut) ?? cut();
-  }
-
-  #roomLeft(): number {
-    const { cap, encodedPayload } = this.#source;
-    return (this.#room ??= cap - this.bytesAround(encodedPayload.slice(0, 0)));
-  }
-
-  /**
-   * Whether the rest fits, for a codec without `fragmentCost`. Encodes parts of growing length, and stops at the first that is too long.
-   */
-  #holdsRest(from: number, end: number): boolean {
-    if (this.#roomLeft() < 0) return false;
-    for (let units = Math.max(1, this.#unitsExpected() * MORE_THAN_EXPECTED); ; units *= 2) {
-      const at = Math.min(unitEdge(this.#source.encodedPayload, from + Math.ceil(units)), end);
-      if (!this.#fits(from, at)) return false;
-      if (at === end) return true;
+export function fragmentCut(
+  encoded: Message,
+  from: number,
+  budget: number,
+  cost: FragmentCost,
+  units = budget,
+  isDeclared = true,
+): FragmentCut {
+  const addsUp = isDeclared && typeof encoded === 'string';
+  const tooMany = payloadEnd(encoded) + 1;
+  let end = from;
+  let spent = 0;
+  let tooFar = tooMany;
+  let target = from + units;
+  for (let guesses = 1; ; guesses++) {
+    if (isDeclared) tooFar = Math.min(tooFar, end + Math.max(budget - spent, 0) + 1);
+    const next = unitEnd(encoded, end);
+    if (next >= tooFar) return { end, plain: addsUp && spent === end - from };
+    const at = Math.max(next, unitEdge(encoded, Math.floor(Math.min(target, tooFar - 1))));
+    const bytes = addsUp ? spent + cost(end, at) : cost(from, at);
+    const bytesPerUnit = Math.max(bytes - spent, 1) / (at - end);
+    if (bytes > budget) tooFar = at;
+    else {
+      end = at;
+      spent = bytes;
     }
-  }
-
-  /**
-   * Finds the fullest slice for a codec without `fragmentCost`. It guesses twice by the earlier cost of units. Then it gallops until it
-   * knows a slice that fits and one that does not. Then it halves the distance between them.
-   */
-  #search(from: number): number {
-    const { encodedPayload } = this.#source;
-    const end = payloadEnd(encodedPayload);
-    let fitting = from;
-    let tooFar = end + 1;
-    let target = from + this.#unitsExpected();
-    for (let stride = 0; unitEnd(encodedPayload, fitting) < tooFar; stride = Math.max(1, stride * 2)) {
-      const at = Math.max(unitEnd(encodedPayload, fitting), unitEdge(encodedPayload, Math.min(Math.floor(target), tooFar - 1)));
-      if (this.#fits(from, at)) fitting = at;
-      else tooFar = at;
-      if (stride === 0) target = from + this.#unitsExpected();
-      else if (tooFar > end) target = at + stride;
-      else target = fitting === from ? at - stride : (fitting + tooFar) / 2;
-    }
-    return fitting;
-  }
-
-  #fits(from: number, to: number): boolean {
-    const { cap, encodedPayload } = this.#source;
-    const bytes = this.bytesAround(encodedPayload.slice(from, to));
-    this.#bytesPerUnit = Math.max(bytes - cap + this.#roomLeft(), 1) / Math.max(to - from, 1);
-    return bytes <= cap;
-  }
-
-  #unitsExpected(): number {
-    return this.#roomLeft() / this.#bytesPerUnit;
+    target = guesses % 3 === 0 && tooFar < tooMany ? (end + tooFar) / 2 : end + (budget - spent) / bytesPerUnit;
   }
 }
 
@@ -161,8 +83,6 @@ export function unitEnd(encoded: Message, at: number): number {
 export function unitEdge(encoded: Message, at: number): number {
   return typeof encoded === 'string' ? edgeBefore(encoded, at) : at;
 }
-
-const MORE_THAN_EXPECTED = 1.25;
 
 /**
  * Cuts one frame that is too big into fragment frames. Each call of {@link next} returns one, so a sender makes a slice only when its
@@ -186,10 +106,14 @@ const MORE_THAN_EXPECTED = 1.25;
  * ```
  */
 export class Slicer {
-  readonly #source: SliceSource;
-  readonly #forms: Readonly<Record<'only' | 'first' | 'middle' | 'last', SliceForm>>;
-  #position = 0;
+  readonly #cost: FragmentCost | null;
+  readonly #end: number;
+  #from = 0;
   #done = false;
+  /** Bytes left for the fragment beside the envelope, by its place. The envelopes of one place are equal, so one of them is encoded. */
+  readonly #rooms: (number | undefined)[] = [];
+  /** The length of the last slice, as a guess for the next one. */
+  #units: number | null = null;
 
   /**
    * Encodes nothing yet.
@@ -200,26 +124,20 @@ export class Slicer {
    * @param about the id that errors name; default the frame's id
    */
   constructor(
-    frame: Frame,
-    encodedPayload: Message,
-    cap: number,
-    codec: Codec,
-    cache: SliceCache | null = null,
-    about: number | null = frame.stream ?? null,
+    private readonly frame: Frame,
+    private readonly encodedPayload: Message,
+    private readonly cap: number,
+    private readonly codec: Codec,
+    private readonly cache: SliceCache | null = null,
+    private readonly about: number | null = frame.stream ?? null,
   ) {
-    const source = { frame, encodedPayload, cap, codec, cost: fragmentCostOf(encodedPayload, codec), cache, about };
-    this.#source = source;
-    this.#forms = {
-      only: new SliceForm(source, { first: true, last: true }),
-      first: new SliceForm(source, { first: true, last: false }),
-      middle: new SliceForm(source, { first: false, last: false }),
-      last: new SliceForm(source, { first: false, last: true }),
-    };
+    this.#cost = fragmentCostOf(encodedPayload, codec);
+    this.#end = payloadEnd(encodedPayload);
   }
 
   /** Whether a slice was taken and more slices are left. */
   get inProgress(): boolean {
-    return this.#position > 0 && !this.#done;
+    return this.#from > 0 && !this.#done;
   }
 
   /** Whether the last slice was taken. */
@@ -232,10 +150,8 @@ export class Slicer {
    * making all slices shows whether one fails.
    */
   get hasRoom(): boolean {
-    const { cap, encodedPayload } = this.#source;
-    const { first, middle, last } = this.#forms;
-    const sample = encodedPayload.slice(0, unitEdge(encodedPayload, WIDER_THAN_ANY_UNIT));
-    return payloadEnd(sample) > 0 && [first, middle, last].every((form) => form.bytesAround(sample) <= cap);
+    const edge = unitEdge(this.encodedPayload, Math.min(WIDER_THAN_ANY_UNIT, this.#end));
+    return edge > 0 && [FIRST, MIDDLE, LAST].every((place) => this.#bytesOf(0, edge, place) <= this.cap);
   }
 
   /**
@@ -246,33 +162,92 @@ export class Slicer {
    */
   next(): CompleteFrame {
     if (this.#done) throw new TypeError('expected a slice to be left, got a slicer that is done');
-    const { encodedPayload } = this.#source;
-    const from = this.#position;
-    const end = payloadEnd(encodedPayload);
-    const closing = from === 0 ? this.#forms.only : this.#forms.last;
-    const rest = closing.restFrom(from);
+    const from = this.#from;
+    const place = from === 0 ? FIRST : MIDDLE;
+    const rest = this.#restFrom(from, place | LAST);
     if (rest !== null) {
       this.#done = true;
-      return closing.aroundCut(from, rest);
+      return this.#slice(from, rest, place | LAST);
     }
-    if (from === end) {
-      throw this.#tooBig('the closing fragment', `${closing.bytesAround(encodedPayload.slice(end))} without any payload`);
-    }
-    const form = from === 0 ? this.#forms.first : this.#forms.middle;
-    const cut = form.cutFrom(from);
-    if (cut.end === from) {
-      const unit = encodedPayload.slice(from, unitEnd(encodedPayload, from));
-      throw this.#tooBig('a fragment with one unit of the payload', String(form.bytesAround(unit)));
-    }
-    this.#position = cut.end;
-    return form.aroundCut(from, cut);
+    if (from === this.#end) throw this.#tooBig('the closing fragment', `${this.#bytesOf(from, from, LAST)} without any payload`);
+    const cut = this.#cutFrom(from, place);
+    this.#units = cut.end - from;
+    if (this.#units === 0)
+      throw this.#tooBig('a fragment with one unit of the payload', this.#bytesOf(from, unitEnd(this.encodedPayload, from), place));
+    this.#from = cut.end;
+    return this.#slice(from, cut, place);
   }
 
-  #tooBig(what: string, bytes: string): ProtocolError {
-    const { frame, cap, about } = this.#source;
+  /** Returns everything from `from` on; `null` if it does not fit. */
+  #restFrom(from: number, place: number): FragmentCut | null {
+    const room = this.#roomAt(place);
+    const end = this.#end;
+    if (this.#cost !== null) {
+      // Each unit takes at least one byte, so a rest longer than the room cannot fit.
+      const cut = end - from > room ? null : this.#cutFrom(from, place);
+      return cut?.end === end ? cut : null;
+    }
+    // Encodes parts of growing length, and stops at the first that is too long.
+    for (let units = (this.#units ?? room) * MORE_THAN_EXPECTED; room >= 0; units *= 2) {
+      const to = Math.min(unitEdge(this.encodedPayload, from + Math.max(Math.ceil(units), 1)), end);
+      if (this.#bytesOf(from, to, place) > this.cap) break;
+      if (to === end) return { end, plain: false };
+    }
+    return null;
+  }
+
+  /** Returns the fullest slice from `from`; an empty slice if not even one unit fits. */
+  #cutFrom(from: number, place: number): FragmentCut {
+    const { encodedPayload, cap } = this;
+    const room = this.#roomAt(place);
+    const guess = this.#units ?? room;
+    const cost = this.#cost;
+    if (cost === null) return fragmentCut(encodedPayload, from, room, (_, to) => room - cap + this.#bytesOf(from, to, place), guess, false);
+    // A part that does not fit is measured again. So guess slightly less, unless each unit costs one byte.
+    const cut = (): FragmentCut => fragmentCut(encodedPayload, from, room, cost, guess < room ? guess * LESS_THAN_EXPECTED : room);
+    return this.cache?.slice(from, room, cut) ?? cut();
+  }
+
+  #roomAt(place: number): number {
+    return (this.#rooms[place] ??= this.cap - this.#bytesOf(0, 0, place));
+  }
+
+  /** Returns the bytes of the encoded fragment frame around a slice. */
+  #bytesOf(from: number, to: number, place: number): number {
+    return encodedLength(this.codec.encode(this.#around(this.encodedPayload.slice(from, to), place)));
+  }
+
+  #slice(from: number, cut: FragmentCut, place: number): CompleteFrame {
+    const slice = this.#around(cut.fragment ?? this.encodedPayload.slice(from, cut.end), place);
+    if (cut.plain) markPlain(slice, this.codec);
+    cut.mark?.(slice);
+    return slice;
+  }
+
+  #around(fragment: Message, place: number): CompleteFrame {
+    const { frame } = this;
+    const isLast = place >= LAST;
+    return {
+      ...fillIn(frame),
+      payload: ABSENT,
+      fragment,
+      more: !isLast,
+      headers: (place & FIRST) === 0 ? null : (frame.headers ?? null),
+      end: isLast && (frame.end ?? false),
+      trailers: isLast ? (frame.trailers ?? null) : null,
+    };
+  }
+
+  #tooBig(what: string, bytes: number | string): ProtocolError {
+    const { frame, cap, about } = this;
     return violation(about, `expected ${what} of the ${frameName(frame.type)} to take at most ${cap} bytes, got ${bytes}`);
   }
 }
+
+/** The place of a slice among its siblings. The only slice of a payload is both first and last. */
+const [MIDDLE, FIRST, LAST] = [0, 1, 2];
+const MORE_THAN_EXPECTED = 1.25;
+const LESS_THAN_EXPECTED = 0.98;
 
 // Each unit takes at least one byte, so this many units take more than the widest one. That takes 4 bytes in JSON and some 12 in other
 // codecs. A shorter payload is its own sample.

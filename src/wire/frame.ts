@@ -110,7 +110,8 @@ function isComplete(frame: Frame): frame is CompleteFrame {
   );
 }
 
-function fillIn(frame: Frame): CompleteFrame {
+/** Returns a new frame with all twelve fields. */
+export function fillIn(frame: Frame): CompleteFrame {
   return {
     type: frame.type,
     stream: frame.stream ?? null,

@@ -33,17 +33,14 @@ export function encodeIntoByHand(text: string, bytes: Uint8Array): Encoded {
 
 function utf8Of(point: number): readonly number[] {
   if (point < 0x80) return [point];
-  if (point < 0x800) return [0xc0 | (point >> 6), continuation(point)];
-  if (point >= 0xd800 && point <= 0xdfff) return REPLACEMENT;
-  if (point < 0x10000) return [0xe0 | (point >> 12), continuation(point >> 6), continuation(point)];
-  return [0xf0 | (point >> 18), continuation(point >> 12), continuation(point >> 6), continuation(point)];
+  const whole = point >= 0xd800 && point <= 0xdfff ? REPLACEMENT : point;
+  const behind = whole < 0x800 ? 1 : whole < 0x10000 ? 2 : 3;
+  const bytes = [((0xff00 >> (behind + 1)) & 0xff) | (whole >> (6 * behind))];
+  for (let shift = 6 * (behind - 1); shift >= 0; shift -= 6) bytes.push(0x80 | ((whole >> shift) & 0x3f));
+  return bytes;
 }
 
-function continuation(bits: number): number {
-  return 0x80 | (bits & 0x3f);
-}
-
-const REPLACEMENT = [0xef, 0xbf, 0xbd];
+const REPLACEMENT = 0xfffd;
 
 /**
  * Measures a message or an encoded payload in bytes: text as UTF-8, an ArrayBuffer by its length. Every size limit of this library is in

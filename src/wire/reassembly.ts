@@ -18,22 +18,14 @@ const GROUP = 16;
 export class Fragments {
   /** Slices, and groups of slices. */
   #pieces: Message[] = [];
-  #count = 0;
-  #byteLength = 0;
+  count = 0;
+  byteLength = 0;
   /** How many ASCII slices at the end are in no group. */
   #loose = 0;
 
-  get count(): number {
-    return this.#count;
-  }
-
-  get byteLength(): number {
-    return this.#byteLength;
-  }
-
   clear(): void {
     this.#pieces = [];
-    this.#count = this.#byteLength = this.#loose = 0;
+    this.count = this.byteLength = this.#loose = 0;
   }
 
   /**
@@ -47,8 +39,8 @@ export class Fragments {
       throw violation(stream, `expected fragments of one kind, got ${isText ? 'text after bytes' : 'bytes after text'}`);
     }
     this.#pieces.push(piece);
-    this.#count++;
-    this.#byteLength += bytes;
+    this.count++;
+    this.byteLength += bytes;
     // The limits count one byte for each character of an ASCII slice. In one text with others, it could take two.
     this.#loose = isText && bytes === piece.length ? this.#loose + 1 : 0;
     if (this.#loose === GROUP) this.#group();
@@ -58,7 +50,7 @@ export class Fragments {
   join(): Message {
     const pieces = this.#pieces;
     const isText = typeof pieces[0] === 'string';
-    const whole = isText ? (pieces as string[]).join('') : joinBytes(pieces as ArrayBuffer[], this.#byteLength);
+    const whole = isText ? (pieces as string[]).join('') : joinBytes(pieces as ArrayBuffer[], this.byteLength);
     this.clear();
     return whole;
   }

@@ -1,6 +1,7 @@
 import { checkedMessage, isNearer } from './codec.js';
-import type { Codec, FragmentCut, Message, SliceCache } from './codec.js';
+import type { Codec, Message } from './codec.js';
 import { Slicer, slicerToSend } from './fragment.js';
+import type { FragmentCut, SliceCache } from './fragment.js';
 import { hasOnlyPayload } from './frame.js';
 import type { Frame } from './frame.js';
 import { encodedLength } from './length.js';

@@ -335,8 +335,10 @@ const MOST_TEXT_LENGTH = 15 * 1024;
 
 function contentOf(message: Message | SplitMessage): Content {
   if (typeof message === 'string') return message;
-  // Copy the bytes: their owner may change or transfer them before the write.
-  return message instanceof SplitMessage ? sharedFrame(message) : Buffer.from(Buffer.from(message));
+  if (message instanceof SplitMessage) return sharedFrame(message);
+  // Copy bytes that wait: their owner may change or transfer them before the write.
+  const bytes = Buffer.from(message);
+  return bytes.length < ENOUGH_WRITE_LENGTH ? Buffer.from(bytes) : bytes;
 }
 
 /**
