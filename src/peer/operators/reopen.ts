@@ -1,5 +1,6 @@
-import { concat, defer, dematerialize, filter, map, materialize, startWith, switchMap, tap } from 'rxjs';
-import type { MonoTypeOperatorFunction, Observable, ObservableInput } from 'rxjs';
+import { Observable } from 'rxjs';
+import type { MonoTypeOperatorFunction, ObservableInput, Subscriber } from 'rxjs';
+import { Relay } from '../../rx/pipeline.js';
 import { observableFrom } from '../../stream/input.js';
 import { checkFunction, checkObject, refuseUnknown } from '../../util/check.js';
 import { ResetCode } from '../../wire/codes.js';
@@ -8,6 +9,7 @@ import { Peer } from '../peer.js';
 import { checkPeer } from '../options.js';
 import { retrySafely } from '../safe-retry.js';
 import type { Retry } from '../safe-retry.js';
+import type { PeerStatus } from '../status.js';
 
 /** How to resume a subscription. */
 export interface Reopen<T, C> {
@@ -84,33 +86,99 @@ export function reopenOnReconnect<T>(
   checkFunction('reopenOnReconnect.open', open);
   // With an `initial` alone each stream would begin at the same place.
   checkFunction('reopenOnReconnect.cursor', initial === undefined ? cursor : how.cursor);
-  return defer(() => {
-    let position = initial;
-    /** Whether a stream has ended with its socket, so that the next socket opens another one. */
-    let isLost = false;
-    const sockets$ = peer.status$.pipe(filter((status) => status.state === 'open'));
-    // Like any call, the first one starts at once, even without a socket: it waits, and makes a lazy peer dial. The first socket is
-    // therefore the current one, or the next one.
-    const openings$ = sockets$.pipe(
-      filter((_, nth) => nth > 0 || isLost),
-      startWith(null),
-    );
-    const stream$ = defer(() => observableFrom(open(position))).pipe(
-      tap((value) => {
-        position = cursor(value, position);
-      }),
-      materialize(),
-      filter((notification) => {
-        isLost = notification.kind === 'E' && endsWithSocket(notification.error, peer);
-        return !isLost;
-      }),
-    );
-    const closed$ = peer.status$.pipe(
-      filter((status) => status.state === 'closed'),
-      map(({ reason, error }) => ({ kind: 'E' as const, error: error ?? new ConnectionLostError(reason) })),
-    );
-    return concat(openings$.pipe(switchMap(() => stream$)), closed$).pipe(dematerialize());
+  return new Observable((subscriber) => {
+    new Reopening(subscriber, peer, open, cursor, initial).start();
   });
+}
+
+/** One subscription of {@link reopenOnReconnect}: follows the status of the peer, and reads a stream on each of its sockets. */
+export class Reopening<T> extends Relay<PeerStatus> {
+  /** The stream that is read; `null` once it has ended with its socket. */
+  #reading: Reading<T> | null = null;
+  /** Whether a socket was open since {@link start}. The first stream belongs to the first socket. */
+  #hadSocket = false;
+  #isOver = false;
+
+  constructor(
+    to: Subscriber<unknown>,
+    protected readonly peer: Peer,
+    protected readonly open: (cursor: unknown) => ObservableInput<T>,
+    private readonly cursor: (value: T, cursor: unknown) => unknown,
+    /** The cursor of the last value. */
+    protected position: unknown,
+  ) {
+    super(to);
+  }
+
+  /** Like any call, the first one starts at once, even without a socket: it waits, and makes a lazy peer dial. */
+  start(): void {
+    this.#read();
+    if (!this.closed && !this.to.closed) this.peer.status$.subscribe(this);
+  }
+
+  protected take({ state }: PeerStatus): void {
+    if (state !== 'open') return;
+    if (this.#hadSocket || this.#reading === null) this.#read();
+    this.#hadSocket = true;
+  }
+
+  /** The peer opens no more sockets, and the last stream may still end by itself. */
+  override complete(): void {
+    this.#isOver = true;
+    if (this.#reading === null) this.#fail();
+  }
+
+  /** Passes a value on, and keeps its cursor. */
+  received(value: T): void {
+    this.position = this.cursor(value, this.position);
+    this.to.next(value);
+  }
+
+  /** The stream has failed. If its socket has ended, another one may help. */
+  lost(error: unknown): void {
+    if (!endsWithSocket(error, this.peer)) this.error(error);
+    else {
+      this.#reading = null;
+      if (this.#isOver) this.#fail();
+    }
+  }
+
+  #read(): void {
+    this.#reading?.unsubscribe();
+    const reading = new Reading(this.to, this);
+    this.#reading = reading;
+    try {
+      observableFrom(this.open(this.position)).subscribe(reading);
+    } catch (error) {
+      reading.error(error);
+    }
+  }
+
+  #fail(): void {
+    const { status } = this.peer;
+    if (status.state === 'closed') super.error(status.error ?? new ConnectionLostError(status.reason));
+    else super.complete();
+  }
+}
+
+/** Reads one stream. Its end is the end of the subscription, unless its socket was lost. */
+class Reading<T> extends Relay<T> {
+  constructor(
+    to: Subscriber<unknown>,
+    private readonly reopening: Reopening<T>,
+  ) {
+    super(to);
+  }
+
+  protected take(value: T): void {
+    this.reopening.received(value);
+  }
+
+  override error(error: unknown): void {
+    if (!this.stop()) return;
+    this.reopening.lost(error);
+    this.unsubscribe();
+  }
 }
 
 /** The default `cursor`: it never moves. */
