@@ -3,7 +3,7 @@ import type { TeardownLogic, Unsubscribable } from 'rxjs';
 import { Connection } from '../connection/connection.js';
 import { pacedPing } from '../connection/control.js';
 import { both, mapPresent } from '../rx/pipeline.js';
-import { GuardedObservable, completeGuarded, followed, guard } from '../rx/subscribers.js';
+import { GuardedObservable, completeGuarded, guard } from '../rx/subscribers.js';
 import { disclaim } from '../stream/end.js';
 import { checkOverflow, feed } from '../stream/feed.js';
 import type { Overflow } from '../stream/feed.js';
@@ -263,7 +263,7 @@ export class Calls {
     return new GuardedObservable((subscriber) => {
       // rxjs also subscribes subscribers that have unsubscribed meanwhile. No stream is opened for them.
       const stream = subscriber.closed ? undefined : openFor(subscriber, () => this.open(value, 'end', options));
-      return stream && followed(subscriber, readOpened(subscriber, stream));
+      return stream && readOpened(subscriber, stream);
     });
   }
 
