@@ -92,6 +92,17 @@ describe('a slow subscriber', () => {
     expect(await slow.next()).toEqual({ done: true, value: undefined });
   });
 
+  it('A slow subscriber learns of it where its history is trimmed while it reads', async () => {
+    const log = memoryLog<number>({ keep: 3 });
+    const place = await log.publish(1);
+    await publishAll(log, 2, 4);
+    const slow = catchUp(log, place)[Symbol.asyncIterator]();
+    expect(await next(slow)).toMatchObject({ value: 2 });
+    await publishAll(log, 5, 8);
+    await expect(slow.next()).rejects.toThrow(CursorLost);
+    expect(await slow.next()).toEqual({ done: true, value: undefined });
+  });
+
   it.each<{ overflow: 'latest' | { dropOldest: number }; kept: number[] }>([
     { overflow: 'latest', kept: [20] },
     { overflow: { dropOldest: 3 }, kept: [18, 19, 20] },

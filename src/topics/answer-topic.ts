@@ -80,5 +80,9 @@ export function answerTopic<T, C>(
   since: C | null | undefined,
   options: CatchUpOptions = {},
 ): Followed<SharedPayload<TopicItem<T, C>>> {
-  return follow(log, since, options, (item) => getOrMake(shared, item, () => new SharedItem(item, log)) as SharedItem<T, C>);
+  return follow(log, since, options, sharedItem<T, C>);
+}
+
+function sharedItem<T, C>(item: TopicItem<T, C>, log: Log<T, C>): SharedItem<T, C> {
+  return getOrMake(shared, item, () => new SharedItem(item, log)) as SharedItem<T, C>;
 }
