@@ -1,6 +1,6 @@
 import { Subject } from 'rxjs';
-import { checkNumber } from '../util/check.js';
-import { checkOptions } from '../util/check.js';
+import { checkNumber, checkOptions } from '../util/check.js';
+import { LazyMap } from '../util/collections.js';
 import { CursorLost } from './cursor-lost.js';
 import { newEpoch, numberOf } from './epoch.js';
 import { InOrder } from './in-order.js';
@@ -43,13 +43,11 @@ interface Entry {
 class MemoryLog<T> implements Log<T, string> {
   readonly #epoch = newEpoch();
   /** The kept messages by their numbers, the oldest first. */
-  readonly #entries = new Map<number, Entry>();
+  readonly #entries = new LazyMap<number, Entry>();
   /** The numbers of the kept messages that have a key. */
-  readonly #numbers = new Map<string, number>();
+  readonly #numbers = new LazyMap<string, number>();
   readonly #live$ = new Subject<Message<T, string>>();
-  readonly #messages = new InOrder<readonly [number: number, json: string]>(([number, json]) => {
-    if (this.#live$.observed) this.#live$.next(this.#message(number, json));
-  });
+  #messages: InOrder<readonly [number: number, json: string]> | null = null;
   readonly live$ = this.#live$.asObservable();
   /** The number of the last message. */
   #last = 0;
@@ -90,8 +88,15 @@ class MemoryLog<T> implements Log<T, string> {
     this.#entries.set(number, { json, key });
     if (key !== undefined) this.#numbers.set(key, number);
     if (this.#entries.size > this.keep) this.#trim();
-    this.#messages.send([number, json]);
+    if (this.#live$.observed) this.#emit(number, json);
     return number;
+  }
+
+  #emit(number: number, json: string): void {
+    this.#messages ??= new InOrder((message) => {
+      this.#live$.next(this.#message(...message));
+    });
+    this.#messages.send([number, json]);
   }
 
   #trim(): void {
