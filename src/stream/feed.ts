@@ -1,5 +1,5 @@
 import { Observable } from 'rxjs';
-import type { ObservableInput, Subscriber, TeardownLogic } from 'rxjs';
+import type { ObservableInput, Subscriber, TeardownLogic, Unsubscribable } from 'rxjs';
 import { Relay } from '../rx/pipeline.js';
 import { guard } from '../rx/subscribers.js';
 import { LateContext, currentContext } from '../util/async-context.js';
@@ -150,7 +150,10 @@ export function pump(input: Input<unknown>, outlet: Outlet, overflow: Overflow):
     const made = typeof input === 'function' && !isThenable(input) ? input() : input;
     refuseBytes(made);
     const source = pullSource(Object(made) as object);
-    return source === null ? push(made as ObservableInput<unknown>, outlet, overflow) : pull(source, outlet);
+    if (source === null) return push(made as ObservableInput<unknown>, outlet, overflow);
+    const pulling = new Pulling(source, outlet);
+    pulling.step();
+    return pulling;
   } catch (error) {
     outlet.fail(error);
     return undefined;
@@ -194,62 +197,79 @@ class PushRelay extends Relay<unknown> {
 }
 
 /** Pulls the next value only while there is room. Pulls in the async context of its call, because another call may have made the room. */
-function pull(source: PullSource, outlet: Outlet): () => void {
-  const context = new LateContext();
-  let exhausted = false;
-  let asked = false;
-  let stepping = false;
-  const send = (value: unknown): void => {
-    asked = false;
-    outlet.send(value);
-    step();
-  };
-  const taker: Pull<unknown> = {
-    resolve({ done, value }) {
-      if (done === true) {
-        exhausted = true;
-        outlet.complete();
-      } else if (!outlet.full) send(value);
+class Pulling implements Pull<unknown>, Unsubscribable {
+  readonly #context = new LateContext();
+  #exhausted = false;
+  #asked = false;
+  #stepping = false;
+
+  constructor(
+    private readonly source: PullSource,
+    private readonly outlet: Outlet,
+  ) {}
+
+  resolve({ done, value }: IteratorResult<unknown>): void {
+    if (done === true) {
+      this.#exhausted = true;
+      this.outlet.complete();
+    } else if (!this.outlet.full) this.#send(value);
+    else {
       // There was demand at the pull, but the queue has since reached its limit. So the value waits for room.
-      else waitFor('whenRoom', () => send(value));
-    },
-    reject(error) {
-      exhausted = true;
-      outlet.fail(error);
-    },
-  };
-  const waitFor = (what: 'whenRoom' | 'whenDemand', task: () => void): void => {
-    context.take();
-    outlet[what](() => {
-      context.run(task);
-    });
-  };
-  // A loop, because a synchronous source would otherwise recurse: each answer would pull the next value.
-  const step = (): void => {
-    if (stepping) return;
-    stepping = true;
-    while (!asked && !exhausted && !outlet.closed && outlet.hasDemand) {
-      asked = true;
+      this.#waitFor('whenRoom', () => {
+        this.#send(value);
+      });
+    }
+  }
+
+  reject(error: unknown): void {
+    this.#exhausted = true;
+    this.outlet.fail(error);
+  }
+
+  /** A loop, because a synchronous source would otherwise recurse: each answer would pull the next value. */
+  step(): void {
+    if (this.#stepping) return;
+    const { outlet } = this;
+    this.#stepping = true;
+    while (!this.#asked && !this.#exhausted && !outlet.closed && outlet.hasDemand) {
+      this.#asked = true;
       try {
-        source.pull(taker);
+        this.source.pull(this);
       } catch (error) {
-        taker.reject(error);
+        this.reject(error);
       }
     }
-    stepping = false;
-    if (exhausted || outlet.closed) return;
+    this.#stepping = false;
+    if (this.#exhausted || outlet.closed) return;
     // Code that ends the stream meanwhile also stops the source, so keep the context.
-    if (asked) context.take();
-    // `whenDemand` may call `step` synchronously.
-    else waitFor('whenDemand', step);
-  };
-  step();
-  return () => {
-    if (!exhausted)
-      context.run(() => {
-        guard('ending an input', () => source.stop());
+    if (this.#asked) this.#context.take();
+    else {
+      // `whenDemand` may call `step` synchronously.
+      this.#waitFor('whenDemand', () => {
+        this.step();
       });
-  };
+    }
+  }
+
+  unsubscribe(): void {
+    if (this.#exhausted) return;
+    this.#context.run(() => {
+      guard('ending an input', () => this.source.stop());
+    });
+  }
+
+  #send(value: unknown): void {
+    this.#asked = false;
+    this.outlet.send(value);
+    this.step();
+  }
+
+  #waitFor(what: 'whenRoom' | 'whenDemand', task: () => void): void {
+    this.#context.take();
+    this.outlet[what](() => {
+      this.#context.run(task);
+    });
+  }
 }
 
 /** How an input is sent. */
@@ -306,10 +326,7 @@ function feedUntil(
   return new Observable<never>((to) => {
     const subscriber = new FeedRelay(to, stream);
     const outlet = new StreamOutlet(stream, subscriber, end, tellStopped);
-    const removed = extrasOf(stream).whenGone(() => {
-      outlet.streamGone();
-    });
-    subscriber.add(removed);
+    subscriber.watch(outlet);
     stream.markTaken();
     if (stream.cause === null) subscriber.add(pump(input, outlet, policy));
     else {
@@ -322,6 +339,8 @@ function feedUntil(
 
 /** Passes on the end of a feed. A subscriber that leaves before cancels the stream, once the input has stopped. */
 class FeedRelay extends Relay<never> {
+  #unwatch: (() => void) | null = null;
+
   constructor(
     to: Subscriber<never>,
     private readonly stream: StreamCore,
@@ -335,8 +354,17 @@ class FeedRelay extends Relay<never> {
 
   override unsubscribe(): void {
     const isLeft = !this.closed && !this.hasEnded;
+    this.#unwatch?.();
     super.unsubscribe();
     if (isLeft) this.stream.cancel();
+  }
+
+  /** Reports the end of the stream to the outlet, as long as the feed runs. */
+  watch(outlet: StreamOutlet): void {
+    this.#unwatch = extrasOf(this.stream).whenGone(() => {
+      outlet.streamGone();
+    });
+    if (this.closed) this.#unwatch();
   }
 }
 

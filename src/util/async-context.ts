@@ -28,17 +28,16 @@ export function currentContext(): AsyncContext {
 
 /** The async context of a call, captured when something first waits for that call. */
 export class LateContext {
-  #run: AsyncContext | null = null;
+  #resource: Resource | null = null;
 
   /** Captures the caller's context on the first call; later calls do nothing. */
   take(): void {
-    this.#run ??= currentContext();
+    if (AsyncResource !== undefined) this.#resource ??= new AsyncResource('rxmux');
   }
 
   /** Runs a task in the captured context. Before the capture, the current context is the same one. */
-  run(task: () => void): void {
-    if (this.#run === null) task();
-    else this.#run(task);
+  run<R>(task: () => R): R {
+    return this.#resource === null ? task() : this.#resource.runInAsyncScope(task);
   }
 }
 
