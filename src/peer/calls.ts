@@ -26,7 +26,7 @@ import type { Metadata, MetadataInput } from '../wire/frame.js';
 import { OutgoingFrame } from '../wire/outgoing.js';
 import type { PeerCore } from './core.js';
 import { retrySafely } from './safe-retry.js';
-import type { Retry } from './safe-retry.js';
+import type { Retry, RetryConditions } from './safe-retry.js';
 import { isOver } from './status.js';
 import type { Waiting } from './waiting.js';
 
@@ -367,15 +367,29 @@ function retriedCall(core: PeerCore, call$: Observable<unknown>, retry: 'safe' |
   if (retry !== 'safe') checkObject('retry', retry, "false, 'safe' or { count, delay }");
   const { signal } = options;
   if (signal != null) checkSignal(signal);
-  const retried$ = call$.pipe(
-    retrySafely(retry === 'safe' ? {} : retry, {
-      // An abort ends the delay; the next attempt fails with it.
-      hurry$: signal == null ? undefined : eventsOf(signal, 'abort'),
-      over$: core.status.status$.pipe(mapPresent((now) => (isOver(now) ? now : null))),
-      mayRetry: () => core.openConnection !== null || core.expectsSocket,
-    }),
-  );
+  const retried$ = call$.pipe(retrySafely(retry, new WhilePeerLasts(core, signal)));
   return new GuardedObservable((subscriber) => retried$.subscribe(subscriber));
+}
+
+/** Makes a call again while its peer may have a socket. */
+class WhilePeerLasts implements RetryConditions {
+  constructor(
+    private readonly core: PeerCore,
+    private readonly signal: AbortSignal | undefined,
+  ) {}
+
+  /** An abort ends the delay; the next attempt fails with it. */
+  get hurry$(): Observable<unknown> | undefined {
+    return this.signal == null ? undefined : eventsOf(this.signal, 'abort');
+  }
+
+  get over$(): Observable<unknown> {
+    return this.core.status.status$.pipe(mapPresent((now) => (isOver(now) ? now : null)));
+  }
+
+  mayRetry(): boolean {
+    return this.core.openConnection !== null || this.core.expectsSocket;
+  }
 }
 
 const NOT_OPEN = { ...abnormalClose('the connection is not open'), willRetry: false };

@@ -3,7 +3,7 @@ import type { MonoTypeOperatorFunction, ObservableInput, Subscriber } from 'rxjs
 import { Relay } from '../rx/pipeline.js';
 import { isDisclaimed } from '../stream/end.js';
 import { observableFrom } from '../stream/input.js';
-import { currentContext } from '../util/async-context.js';
+import { LateContext } from '../util/async-context.js';
 import { checkNumber, optionError, readObject } from '../util/check.js';
 import type { Options } from '../util/check.js';
 import { LONGEST_TIMER_MS } from '../util/time.js';
@@ -38,11 +38,10 @@ interface ResolvedRetry {
   readonly delay: NonNullable<Retry['delay']>;
 }
 
+const DEFAULTS: ResolvedRetry = { count: 3, delay: (_error, attempt) => timer(fullJitter(attempt)) };
+
 /** Declares {@link Retry}. */
-export const RETRY: Options<Retry, ResolvedRetry> = {
-  count: [checkNumber, 3],
-  delay: [checkDelay, (_error, attempt) => timer(fullJitter(attempt))],
-};
+export const RETRY: Options<Retry, ResolvedRetry> = { count: [checkNumber, DEFAULTS.count], delay: [checkDelay, DEFAULTS.delay] };
 
 /** Conditions of another attempt, besides its error. */
 export interface RetryConditions {
@@ -51,12 +50,12 @@ export interface RetryConditions {
   /** Ends the delay, and the error of the last attempt passes. */
   readonly over$?: Observable<unknown> | undefined;
   /** Whether another attempt makes sense now. If not, the error passes. */
-  readonly mayRetry?: (() => boolean) | undefined;
+  mayRetry?(): boolean;
 }
 
-/** Subscribes again after an error that is provably safe to retry. */
-export function retrySafely<T>(options: Retry, conditions: RetryConditions = {}): MonoTypeOperatorFunction<T> {
-  const resolved = readObject('retry', options, RETRY);
+/** Subscribes again after an error that is provably safe to retry. `'safe'` means the default options. */
+export function retrySafely<T>(options: 'safe' | Retry, conditions: RetryConditions = {}): MonoTypeOperatorFunction<T> {
+  const resolved = options === 'safe' ? DEFAULTS : readObject('retry', options, RETRY);
   return (source) =>
     new Observable((subscriber) => {
       new Attempts(source, subscriber, resolved, conditions).begin();
@@ -70,7 +69,7 @@ export function retrySafely<T>(options: Retry, conditions: RetryConditions = {})
  */
 class Attempts<T> {
   // A failed attempt may end in any async context. Start the next attempt in the context of the first.
-  readonly #inContext = currentContext();
+  readonly #context = new LateContext();
   #failures = 0;
 
   constructor(
@@ -78,10 +77,12 @@ class Attempts<T> {
     private readonly to: Subscriber<T>,
     private readonly options: ResolvedRetry,
     private readonly conditions: RetryConditions,
-  ) {}
+  ) {
+    this.#context.take();
+  }
 
   begin(): void {
-    this.#inContext(() => this.source.subscribe(new Attempt(this.to, this)));
+    this.#context.run(() => this.source.subscribe(new Attempt(this.to, this)));
   }
 
   succeeded(): void {
@@ -89,10 +90,9 @@ class Attempts<T> {
   }
 
   failed(error: unknown, attempt: Attempt<T>): void {
-    const { mayRetry } = this.conditions;
     this.#failures++;
     const isRetriable = isMuxError(error) && error.retriable && !isDisclaimed(error);
-    if (!isRetriable || this.#failures > this.options.count || mayRetry?.() === false) this.to.error(error);
+    if (!isRetriable || this.#failures > this.options.count || this.conditions.mayRetry?.() === false) this.to.error(error);
     else this.#wait(error, attempt);
   }
 
@@ -110,7 +110,7 @@ class Attempts<T> {
       attempt.unsubscribe();
       this.begin();
     };
-    const delay$ = this.#inContext(() => this.#delay(error));
+    const delay$ = this.#context.run(() => this.#delay(error));
     this.to.add(waiting);
     waiting.add(delay$.subscribe({ next: again, error: fail, complete: again }));
     if (!waiting.closed) waiting.add(hurry$?.subscribe({ next: again, error: fail }));
