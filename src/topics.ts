@@ -10,9 +10,9 @@
  */
 /* Logs */
 export type { Log, Message, PublishOptions, TopicItem } from './topics/log.js';
-export { memoryLog } from './topics/memory-log.js';
-export type { MemoryLogOptions } from './topics/memory-log.js';
-export { CursorLost } from './topics/cursor-lost.js';
+export { memoryLog } from './topics/memory.js';
+export type { MemoryLogOptions } from './topics/memory.js';
+export { CursorLost } from './topics/cursor.js';
 export { BrokerError } from './topics/broker-error.js';
 export type { BrokerErrorCode } from './topics/broker-error.js';
 

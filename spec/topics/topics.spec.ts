@@ -6,7 +6,7 @@ import { JsonCodec, RemoteError, respond } from '../../src/index.js';
 import { createPair } from '../../src/testing.js';
 import { promisesSettled } from '../../src/testing/virtual-time.js';
 import { answerTopic, catchUp, CursorLost, memoryBus, memoryLog, room, topic } from '../../src/topics.js';
-import { lossIn } from '../../src/topics/cursor-lost.js';
+import { lossIn } from '../../src/topics/cursor.js';
 import { sourceOf } from '../../src/topics/log-source.js';
 import type { CatchUpOptions, Log, Message, TopicItem } from '../../src/topics.js';
 

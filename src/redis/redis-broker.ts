@@ -1,7 +1,7 @@
 import { firstValueFrom, from, fromEvent, ReplaySubject, share, takeUntil, timeout } from 'rxjs';
 import type { BrokerError } from '../topics/broker-error.js';
 import type { Broker } from '../topics/broker-log.js';
-import { CursorLost } from '../topics/cursor-lost.js';
+import { CursorLost } from '../topics/cursor.js';
 import { fromJson } from '../topics/json-value.js';
 import type { Message, PublishOptions } from '../topics/log.js';
 import { warnOfPassing } from '../topics/pass-over.js';

@@ -1,7 +1,7 @@
 import { defer, finalize, firstValueFrom, from, Observable, share, timer } from 'rxjs';
 import { log as writeLog } from '../logger.js';
 import type { BrokerError } from './broker-error.js';
-import { CursorLost } from './cursor-lost.js';
+import { CursorLost } from './cursor.js';
 import { MAX_ITEM_BYTES, toMessageJson } from './json-value.js';
 import { checkPublish } from './log.js';
 import type { Log, Message, PublishOptions } from './log.js';

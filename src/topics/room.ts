@@ -1,7 +1,7 @@
 import { defer, map, share } from 'rxjs';
 import { channelOf, checkBus } from './bus.js';
 import type { Bus } from './bus.js';
-import { CursorLost } from './cursor-lost.js';
+import { CursorLost } from './cursor.js';
 import { newEpoch, numberOf } from './epoch.js';
 import { MAX_ITEM_BYTES, toMessageJson } from './json-value.js';
 import { checkPublish } from './log.js';

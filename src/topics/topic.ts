@@ -8,7 +8,7 @@ import { Relay } from '../rx/pipeline.js';
 import { observableFrom } from '../stream/input.js';
 import { checkFunction } from '../util/check.js';
 import { checkOptions } from '../util/check.js';
-import { lossIn } from './cursor-lost.js';
+import { lossIn } from './cursor.js';
 import { checkItem } from './log.js';
 import type { TopicItem } from './log.js';
 

@@ -1,7 +1,7 @@
 import { Subject } from 'rxjs';
 import { checkNumber, checkOptions } from '../util/check.js';
 import { LazyMap } from '../util/collections.js';
-import { CursorLost } from './cursor-lost.js';
+import { CursorLost } from './cursor.js';
 import { newEpoch, numberOf } from './epoch.js';
 import { InOrder } from './in-order.js';
 import { checkMaxItemBytes, toMessageJson } from './json-value.js';
