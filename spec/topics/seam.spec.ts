@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { CursorLost } from '../../src/topics.js';
-import { beginningAt } from '../../src/topics/beginning.js';
+import { beginningAt } from '../../src/topics/log-source.js';
 import { LogReader } from '../../src/topics/log-reader.js';
 import fc from '../support/fast-check.js';
 import { ScriptedBroker } from './broker.js';

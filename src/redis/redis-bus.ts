@@ -1,8 +1,7 @@
 import { Observable, ReplaySubject, retry, share, switchMap, throwError, timer } from 'rxjs';
 import { log } from '../logger.js';
-import { checkChannel } from '../topics/bus.js';
+import { channels, checkChannel, emitJson } from '../topics/bus.js';
 import type { Bus } from '../topics/bus.js';
-import { channels, emitJson } from '../topics/channels.js';
 import { toJson } from '../topics/json-value.js';
 import { checkClient, checkReady, command, connection } from './redis-client.js';
 import type { AnyRedis, RedisClient, RedisSentinel } from './redis-client.js';

@@ -5,9 +5,8 @@ import { encodedLength } from '../wire/length.js';
 import { DEFAULT_LIMITS } from '../wire/limits.js';
 import { follow } from './catch-up.js';
 import type { CatchUpOptions, Followed } from './catch-up.js';
-import { checkMaxItemBytes } from './json-value.js';
+import { checkMaxItemBytes, warnOfPassing } from './json-value.js';
 import type { Log, TopicItem } from './log.js';
-import { warnOfPassing } from './pass-over.js';
 
 /**
  * An item that several subscribers send, encoded once for each codec. Where a codec or its followers refuse the item, the bare cursor takes

@@ -1,13 +1,11 @@
 import { isObservable, Observable } from 'rxjs';
 import type { Subscriber } from 'rxjs';
 import type { Pull, PulledIterator } from '../stream/iterator.js';
-import { checkObject, optionError } from '../util/check.js';
-import { checkOptions } from '../util/check.js';
+import { checkObject, checkOptions, optionError } from '../util/check.js';
 import type { Log, TopicItem } from './log.js';
-import { beginningAt } from './beginning.js';
-import { LogReader } from './log-reader.js';
-import { waitingBy } from './overflow.js';
-import type { TopicOverflow } from './overflow.js';
+import { LogReader, waitingBy } from './log-reader.js';
+import type { TopicOverflow } from './log-reader.js';
+import { beginningAt } from './log-source.js';
 
 /** How a log is followed. */
 export interface CatchUpOptions {

@@ -1,10 +1,11 @@
-import { Subject } from 'rxjs';
+import { Observable, Subject } from 'rxjs';
+import type { Subscriber } from 'rxjs';
 import { checkNumber, checkOptions } from '../util/check.js';
-import { LazyMap } from '../util/collections.js';
-import { CursorLost } from './cursor.js';
-import { newEpoch, numberOf } from './epoch.js';
-import { InOrder } from './in-order.js';
-import { checkMaxItemBytes, toMessageJson } from './json-value.js';
+import { Fifo, LazyMap } from '../util/collections.js';
+import { channels, checkChannel } from './bus.js';
+import type { Bus } from './bus.js';
+import { CursorLost, newEpoch, numberOf } from './cursor.js';
+import { checkMaxItemBytes, toJson, toMessageJson } from './json-value.js';
 import { checkPublish } from './log.js';
 import type { Log, Message, PublishOptions } from './log.js';
 
@@ -126,5 +127,56 @@ class MemoryLog<T> implements Log<T, string> {
 
   #cursor(number: number): string {
     return `${this.#epoch}:${number}`;
+  }
+}
+
+/**
+ * Makes a bus within this process: the start for one server, and for tests.
+ *
+ * @example
+ * ```ts
+ * const bus = memoryBus();
+ * bus.on<string>('news').subscribe(console.log);
+ * await bus.send('news', 'hello');   // hello
+ * ```
+ */
+export function memoryBus(): Bus {
+  const opened = new Map<string, Subscriber<unknown>>();
+  // Listeners get a value as it was when it was sent.
+  const values = new InOrder<readonly [channel: string, json: string]>(([channel, json]) => {
+    opened.get(channel)?.next(JSON.parse(json));
+  });
+  const open = (channel: string): Observable<unknown> =>
+    new Observable((subscriber) => {
+      opened.set(channel, subscriber);
+      return () => opened.get(channel) === subscriber && opened.delete(channel);
+    });
+  return {
+    on: channels(open),
+    send: (channel, value) =>
+      new Promise((resolve) => {
+        checkChannel(channel);
+        values.send([channel, toJson(value)]);
+        resolve();
+      }),
+  };
+}
+
+/** Emits values one after another. A receiver of one value may send the next: it leaves once all have received the first. */
+class InOrder<T> {
+  readonly #unsent = new Fifo<T>();
+  #isSending = false;
+
+  constructor(private readonly emit: (value: T) => void) {}
+
+  send(value: T): void {
+    this.#unsent.push(value);
+    if (!this.#isSending) this.#sendAll();
+  }
+
+  #sendAll(): void {
+    this.#isSending = true;
+    for (let value = this.#unsent.shift(); value !== undefined; value = this.#unsent.shift()) this.emit(value);
+    this.#isSending = false;
   }
 }
