@@ -367,29 +367,17 @@ function retriedCall(core: PeerCore, call$: Observable<unknown>, retry: 'safe' |
   if (retry !== 'safe') checkObject('retry', retry, "false, 'safe' or { count, delay }");
   const { signal } = options;
   if (signal != null) checkSignal(signal);
-  const retried$ = call$.pipe(retrySafely(retry, new WhilePeerLasts(core, signal)));
+  const retried$ = call$.pipe(retrySafely(retry === 'safe' ? {} : retry, conditionsOf.bind(null, core, signal)));
   return new GuardedObservable((subscriber) => retried$.subscribe(subscriber));
 }
 
-/** Makes a call again while its peer may have a socket. */
-class WhilePeerLasts implements RetryConditions {
-  constructor(
-    private readonly core: PeerCore,
-    private readonly signal: AbortSignal | undefined,
-  ) {}
-
-  /** An abort ends the delay; the next attempt fails with it. */
-  get hurry$(): Observable<unknown> | undefined {
-    return this.signal == null ? undefined : eventsOf(this.signal, 'abort');
-  }
-
-  get over$(): Observable<unknown> {
-    return this.core.status.status$.pipe(mapPresent((now) => (isOver(now) ? now : null)));
-  }
-
-  mayRetry(): boolean {
-    return this.core.openConnection !== null || this.core.expectsSocket;
-  }
+/** Allows another attempt while the peer may have a socket. An abort ends the delay; the next attempt fails with it. */
+function conditionsOf(core: PeerCore, signal: AbortSignal | undefined): RetryConditions {
+  return {
+    hurry$: signal && eventsOf(signal, 'abort'),
+    over$: core.status.status$.pipe(mapPresent((now) => (isOver(now) ? now : null))),
+    mayRetry: core.openConnection !== null || core.expectsSocket,
+  };
 }
 
 const NOT_OPEN = { ...abnormalClose('the connection is not open'), willRetry: false };

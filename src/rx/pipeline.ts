@@ -54,6 +54,37 @@ export abstract class Relay<T> extends LeanSubscription implements Observer<T> {
   }
 }
 
+/** Receives the values and the error of a {@link HandledRelay}. */
+export interface RelayOwner<T> {
+  received(value: T): void;
+  /** An error that this throws ends the next subscriber. */
+  failed(error: unknown, relay: HandledRelay<T>): void;
+}
+
+/** A relay of one source among others: its owner decides what its values and its error mean. */
+export class HandledRelay<T> extends Relay<T> {
+  constructor(
+    to: Subscriber<unknown>,
+    private readonly owner: RelayOwner<T>,
+  ) {
+    super(to);
+  }
+
+  protected take(value: T): void {
+    this.owner.received(value);
+  }
+
+  override error(error: unknown): void {
+    if (!this.stop()) return;
+    try {
+      this.owner.failed(error, this);
+    } catch (failure) {
+      this.to.error(failure);
+    }
+    this.unsubscribe();
+  }
+}
+
 type Project<T, R> = (value: T) => R | null;
 
 /**

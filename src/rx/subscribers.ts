@@ -67,7 +67,7 @@ export class LeanSubscription extends Subscription {
   override add(teardown: TeardownLogic): void {
     if (this.closed) super.add(teardown);
     // An operator adds itself, and `subscribe` adds it again.
-    else if (teardown && teardown !== this && teardown !== this.#last) {
+    else if (teardown && teardown !== this.#last) {
       super.add(this.#last);
       this.#last = teardown;
     }

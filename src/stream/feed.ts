@@ -1,5 +1,5 @@
 import { Observable } from 'rxjs';
-import type { ObservableInput, Subscriber, TeardownLogic, Unsubscribable } from 'rxjs';
+import type { ObservableInput, Subscriber, TeardownLogic } from 'rxjs';
 import { Relay } from '../rx/pipeline.js';
 import { guard } from '../rx/subscribers.js';
 import { LateContext, currentContext } from '../util/async-context.js';
@@ -150,10 +150,7 @@ export function pump(input: Input<unknown>, outlet: Outlet, overflow: Overflow):
     const made = typeof input === 'function' && !isThenable(input) ? input() : input;
     refuseBytes(made);
     const source = pullSource(Object(made) as object);
-    if (source === null) return push(made as ObservableInput<unknown>, outlet, overflow);
-    const pulling = new Pulling(source, outlet);
-    pulling.step();
-    return pulling;
+    return source === null ? push(made as ObservableInput<unknown>, outlet, overflow) : pull(source, outlet);
   } catch (error) {
     outlet.fail(error);
     return undefined;
@@ -197,79 +194,62 @@ class PushRelay extends Relay<unknown> {
 }
 
 /** Pulls the next value only while there is room. Pulls in the async context of its call, because another call may have made the room. */
-class Pulling implements Pull<unknown>, Unsubscribable {
-  readonly #context = new LateContext();
-  #exhausted = false;
-  #asked = false;
-  #stepping = false;
-
-  constructor(
-    private readonly source: PullSource,
-    private readonly outlet: Outlet,
-  ) {}
-
-  resolve({ done, value }: IteratorResult<unknown>): void {
-    if (done === true) {
-      this.#exhausted = true;
-      this.outlet.complete();
-    } else if (!this.outlet.full) this.#send(value);
-    else {
+function pull(source: PullSource, outlet: Outlet): () => void {
+  const context = new LateContext();
+  let exhausted = false;
+  let asked = false;
+  let stepping = false;
+  const send = (value: unknown): void => {
+    asked = false;
+    outlet.send(value);
+    step();
+  };
+  const taker: Pull<unknown> = {
+    resolve({ done, value }) {
+      if (done === true) {
+        exhausted = true;
+        outlet.complete();
+      } else if (!outlet.full) send(value);
       // There was demand at the pull, but the queue has since reached its limit. So the value waits for room.
-      this.#waitFor('whenRoom', () => {
-        this.#send(value);
-      });
-    }
-  }
-
-  reject(error: unknown): void {
-    this.#exhausted = true;
-    this.outlet.fail(error);
-  }
-
-  /** A loop, because a synchronous source would otherwise recurse: each answer would pull the next value. */
-  step(): void {
-    if (this.#stepping) return;
-    const { outlet } = this;
-    this.#stepping = true;
-    while (!this.#asked && !this.#exhausted && !outlet.closed && outlet.hasDemand) {
-      this.#asked = true;
+      else waitFor('whenRoom', () => send(value));
+    },
+    reject(error) {
+      exhausted = true;
+      outlet.fail(error);
+    },
+  };
+  const waitFor = (what: 'whenRoom' | 'whenDemand', task: () => void): void => {
+    context.take();
+    outlet[what](() => {
+      context.run(task);
+    });
+  };
+  // A loop, because a synchronous source would otherwise recurse: each answer would pull the next value.
+  const step = (): void => {
+    if (stepping) return;
+    stepping = true;
+    while (!asked && !exhausted && !outlet.closed && outlet.hasDemand) {
+      asked = true;
       try {
-        this.source.pull(this);
+        source.pull(taker);
       } catch (error) {
-        this.reject(error);
+        taker.reject(error);
       }
     }
-    this.#stepping = false;
-    if (this.#exhausted || outlet.closed) return;
+    stepping = false;
+    if (exhausted || outlet.closed) return;
     // Code that ends the stream meanwhile also stops the source, so keep the context.
-    if (this.#asked) this.#context.take();
-    else {
-      // `whenDemand` may call `step` synchronously.
-      this.#waitFor('whenDemand', () => {
-        this.step();
+    if (asked) context.take();
+    // `whenDemand` may call `step` synchronously.
+    else waitFor('whenDemand', step);
+  };
+  step();
+  return () => {
+    if (!exhausted)
+      context.run(() => {
+        guard('ending an input', () => source.stop());
       });
-    }
-  }
-
-  unsubscribe(): void {
-    if (this.#exhausted) return;
-    this.#context.run(() => {
-      guard('ending an input', () => this.source.stop());
-    });
-  }
-
-  #send(value: unknown): void {
-    this.#asked = false;
-    this.outlet.send(value);
-    this.step();
-  }
-
-  #waitFor(what: 'whenRoom' | 'whenDemand', task: () => void): void {
-    this.#context.take();
-    this.outlet[what](() => {
-      this.#context.run(task);
-    });
-  }
+  };
 }
 
 /** How an input is sent. */
@@ -324,28 +304,35 @@ function feedUntil(
 ): Observable<never> {
   const policy = checkOverflow(overflow);
   return new Observable<never>((to) => {
-    const subscriber = new FeedRelay(to, stream);
-    const outlet = new StreamOutlet(stream, subscriber, end, tellStopped);
-    subscriber.watch(outlet);
-    stream.markTaken();
-    if (stream.cause === null) subscriber.add(pump(input, outlet, policy));
-    else {
-      releaseInput(input);
-      // The stream ended without waiting for this input.
-      cutShort(stream, subscriber);
-    }
+    new FeedRelay(to, stream).run(input, policy, end, tellStopped);
   });
 }
 
 /** Passes on the end of a feed. A subscriber that leaves before cancels the stream, once the input has stopped. */
-class FeedRelay extends Relay<never> {
+export class FeedRelay extends Relay<never> {
   #unwatch: (() => void) | null = null;
 
   constructor(
     to: Subscriber<never>,
-    private readonly stream: StreamCore,
+    protected readonly stream: StreamCore,
   ) {
     super(to);
+  }
+
+  /** Sends an input. */
+  run(input: Input<unknown>, policy: Overflow, end = true, tellStopped: TellStopped = stopped): void {
+    const { stream } = this;
+    const outlet = new StreamOutlet(stream, this, end, tellStopped);
+    this.#unwatch = extrasOf(stream).whenGone(() => {
+      outlet.streamGone();
+    });
+    stream.markTaken();
+    if (stream.cause === null) this.add(pump(input, outlet, policy));
+    else {
+      releaseInput(input);
+      // The stream ended without waiting for this input.
+      cutShort(stream, this);
+    }
   }
 
   protected take(): void {
@@ -357,14 +344,6 @@ class FeedRelay extends Relay<never> {
     this.#unwatch?.();
     super.unsubscribe();
     if (isLeft) this.stream.cancel();
-  }
-
-  /** Reports the end of the stream to the outlet, as long as the feed runs. */
-  watch(outlet: StreamOutlet): void {
-    this.#unwatch = extrasOf(this.stream).whenGone(() => {
-      outlet.streamGone();
-    });
-    if (this.closed) this.#unwatch();
   }
 }
 

@@ -69,7 +69,7 @@ class Follower extends Reopening<TopicItem<unknown, unknown>> {
   }
 
   override received(item: TopicItem<unknown, unknown>): void {
-    this.position = cursorOf(item);
+    this.last = cursorOf(item);
     this.losses = 0;
     if (item.value !== undefined) this.to.next(item.value);
   }

@@ -1,6 +1,7 @@
-import { Observable } from 'rxjs';
+import { Observable, defer } from 'rxjs';
 import type { MonoTypeOperatorFunction, ObservableInput, Subscriber } from 'rxjs';
-import { Relay } from '../../rx/pipeline.js';
+import { HandledRelay, Relay } from '../../rx/pipeline.js';
+import type { RelayOwner } from '../../rx/pipeline.js';
 import { observableFrom } from '../../stream/input.js';
 import { checkFunction, checkObject, refuseUnknown } from '../../util/check.js';
 import { ResetCode } from '../../wire/codes.js';
@@ -92,9 +93,9 @@ export function reopenOnReconnect<T>(
 }
 
 /** One subscription of {@link reopenOnReconnect}: follows the status of the peer, and reads a stream on each of its sockets. */
-export class Reopening<T> extends Relay<PeerStatus> {
+export class Reopening<T> extends Relay<PeerStatus> implements RelayOwner<T> {
   /** The stream that is read; `null` once it has ended with its socket. */
-  #reading: Reading<T> | null = null;
+  #reading: HandledRelay<T> | null = null;
   /** Whether a socket was open since {@link start}. The first stream belongs to the first socket. */
   #hadSocket = false;
   #isOver = false;
@@ -105,7 +106,7 @@ export class Reopening<T> extends Relay<PeerStatus> {
     protected readonly open: (cursor: unknown) => ObservableInput<T>,
     private readonly cursor: (value: T, cursor: unknown) => unknown,
     /** The cursor of the last value. */
-    protected position: unknown,
+    protected last: unknown,
   ) {
     super(to);
   }
@@ -113,7 +114,7 @@ export class Reopening<T> extends Relay<PeerStatus> {
   /** Like any call, the first one starts at once, even without a socket: it waits, and makes a lazy peer dial. */
   start(): void {
     this.#read();
-    if (!this.closed && !this.to.closed) this.peer.status$.subscribe(this);
+    if (!this.closed) this.peer.status$.subscribe(this);
   }
 
   protected take({ state }: PeerStatus): void {
@@ -125,59 +126,30 @@ export class Reopening<T> extends Relay<PeerStatus> {
   /** The peer opens no more sockets, and the last stream may still end by itself. */
   override complete(): void {
     this.#isOver = true;
-    if (this.#reading === null) this.#fail();
-  }
-
-  /** Passes a value on, and keeps its cursor. */
-  received(value: T): void {
-    this.position = this.cursor(value, this.position);
-    this.to.next(value);
-  }
-
-  /** The stream has failed. If its socket has ended, another one may help. */
-  lost(error: unknown): void {
-    if (!endsWithSocket(error, this.peer)) this.error(error);
-    else {
-      this.#reading = null;
-      if (this.#isOver) this.#fail();
-    }
-  }
-
-  #read(): void {
-    this.#reading?.unsubscribe();
-    const reading = new Reading(this.to, this);
-    this.#reading = reading;
-    try {
-      observableFrom(this.open(this.position)).subscribe(reading);
-    } catch (error) {
-      reading.error(error);
-    }
-  }
-
-  #fail(): void {
+    if (this.#reading !== null) return;
     const { status } = this.peer;
     if (status.state === 'closed') super.error(status.error ?? new ConnectionLostError(status.reason));
     else super.complete();
   }
-}
 
-/** Reads one stream. Its end is the end of the subscription, unless its socket was lost. */
-class Reading<T> extends Relay<T> {
-  constructor(
-    to: Subscriber<unknown>,
-    private readonly reopening: Reopening<T>,
-  ) {
-    super(to);
+  /** Passes a value on, and keeps its cursor. */
+  received(value: T): void {
+    this.last = this.cursor(value, this.last);
+    this.to.next(value);
   }
 
-  protected take(value: T): void {
-    this.reopening.received(value);
+  /** The stream has failed. If its socket has ended, another one may help. */
+  failed(error: unknown): void {
+    if (endsWithSocket(error, this.peer)) {
+      this.#reading = null;
+      if (this.#isOver) this.complete();
+    } else this.error(error);
   }
 
-  override error(error: unknown): void {
-    if (!this.stop()) return;
-    this.reopening.lost(error);
-    this.unsubscribe();
+  #read(): void {
+    this.#reading?.unsubscribe();
+    this.#reading = new HandledRelay(this.to, this);
+    defer(() => observableFrom(this.open(this.last))).subscribe(this.#reading);
   }
 }
 

@@ -2,7 +2,7 @@ import { Observable, filter, from } from 'rxjs';
 import type { ObservableInput, OperatorFunction, Subscriber } from 'rxjs';
 import { Relay } from '../../rx/pipeline.js';
 import { failAnswer, stopUpload } from '../../stream/answer.js';
-import { checkOverflow, feed } from '../../stream/feed.js';
+import { FeedRelay, checkOverflow } from '../../stream/feed.js';
 import type { FeedOptions, Overflow } from '../../stream/feed.js';
 import { promisedBy, releaseInput } from '../../stream/input.js';
 import type { Input } from '../../stream/input.js';
@@ -51,9 +51,8 @@ type Project = (payload: unknown, stream: Stream) => Input<unknown> | void;
 
 /** Answers the streams of a source. Completes after the source and its last answer. */
 class Responding extends Relay<Stream> {
-  #isLast = false;
-  /** Answers that run. */
-  #running = 0;
+  /** The source, until it has completed, and the answers that run. */
+  #running = 1;
 
   constructor(
     to: Subscriber<unknown>,
@@ -66,68 +65,60 @@ class Responding extends Relay<Stream> {
   protected take(stream: Stream): void {
     const streamCore = Stream.streamCore(stream);
     // The opener already knows how the stream ended, and may rely on no work starting after that.
-    if (!this.#isLast && streamCore.cause === null) this.#answer(streamCore);
-  }
-
-  override complete(): void {
-    this.#isLast = true;
-    if (this.#running === 0) super.complete();
-  }
-
-  /** An answer has ended. */
-  answered(): void {
-    this.#running--;
-    if (this.#isLast) this.complete();
-  }
-
-  #answer(stream: StreamCore): void {
-    stream.handlerStarted();
+    if (streamCore.cause !== null) return;
+    streamCore.handlerStarted();
     try {
-      const input = this.project(stream.payload, stream.facade);
-      if (input === undefined) stream.handlerSettled();
-      else this.#send(stream, input);
+      const input = this.project(stream.payload, stream);
+      if (input === undefined) streamCore.handlerSettled();
+      else this.#send(streamCore, input);
     } catch (error) {
-      stream.handlerSettled();
-      stream.markTaken();
-      failAnswer(stream, error);
-      stopUpload(stream);
+      streamCore.handlerSettled();
+      streamCore.markTaken();
+      failAnswer(streamCore, error);
+      stopUpload(streamCore);
     }
   }
 
-  /** Sends the values of an answer. A promise keeps running after its stream has ended. */
+  override complete(): void {
+    if (this.stop()) this.ended();
+  }
+
+  /** The source or an answer has ended. */
+  ended(): void {
+    if (--this.#running === 0) this.to.complete();
+  }
+
+  /** Sends the values of an answer. */
   #send(stream: StreamCore, input: Input<unknown>): void {
     const promise = promisedBy(input);
     const settle = (): void => {
       stream.handlerSettled();
     };
     void promise?.then(settle, settle);
-    if (this.to.closed) {
+    if (this.closed) {
       // `project` has unsubscribed. The work has begun, so the stream may not be refused.
       stream.markTaken();
       stream.cancel();
       releaseInput(input);
       if (promise === null) settle();
-      return;
+    } else {
+      this.#running++;
+      const values = promise === null ? input : from(promise).pipe(filter((value) => value !== undefined));
+      new Answering(this.to, stream, this, promise).run(values, this.overflow);
     }
-    this.#running++;
-    const values = promise === null ? input : from(promise).pipe(filter((value) => value !== undefined));
-    feed(stream, values, { overflow: this.overflow }).subscribe(new Answering(this.to, stream, this, promise === null));
   }
 }
 
 /** Ends an answer with its feed, and stops an upload that still runs. The opener has the error of a feed, and so has the log. */
-class Answering extends Relay<never> {
+class Answering extends FeedRelay {
   constructor(
     to: Subscriber<unknown>,
-    private readonly stream: StreamCore,
-    private readonly responding: Responding,
-    private readonly settles: boolean,
+    stream: StreamCore,
+    private readonly owner: Responding,
+    /** A promise keeps running after the stream has ended. */
+    private readonly promise: Promise<unknown> | null,
   ) {
-    super(to);
-  }
-
-  protected take(): void {
-    // A feed emits nothing.
+    super(to, stream);
   }
 
   override error(): void {
@@ -138,13 +129,13 @@ class Answering extends Relay<never> {
     if (!this.stop()) return;
     stopUpload(this.stream);
     this.unsubscribe();
-    this.responding.answered();
+    this.owner.ended();
   }
 
   override unsubscribe(): void {
     const isRunning = !this.closed;
     super.unsubscribe();
-    if (isRunning && this.settles) this.stream.handlerSettled();
+    if (isRunning && this.promise === null) this.stream.handlerSettled();
   }
 }
 
