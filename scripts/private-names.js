@@ -6,7 +6,7 @@ import { codeNumbers } from './code-numbers.js';
 const LETTERS = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ';
 
 /** The classes of others that ours extend. No member of them is named like a private one. */
-const FOREIGN = ['Error', 'Observable', 'Subscription', 'TypeError'];
+const FOREIGN = ['Error', 'Observable', 'Subject', 'Subscription', 'TypeError'];
 
 /**
  * Turns private members into plain properties, for the bundler. Tools that compile for less than ES2022 make a WeakMap of each private

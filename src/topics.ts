@@ -10,14 +10,14 @@
  */
 /* Logs */
 export type { Log, Message, PublishOptions, TopicItem } from './topics/log.js';
-export { memoryLog } from './topics/memory-log.js';
-export type { MemoryLogOptions } from './topics/memory-log.js';
-export { CursorLost } from './topics/cursor-lost.js';
+export { memoryLog } from './topics/memory.js';
+export type { MemoryLogOptions } from './topics/memory.js';
+export { CursorLost } from './topics/cursor.js';
 export { BrokerError } from './topics/broker-error.js';
 export type { BrokerErrorCode } from './topics/broker-error.js';
 
 /* A bus: what all servers hear, at most once */
-export { memoryBus } from './topics/bus.js';
+export { memoryBus } from './topics/memory.js';
 export type { Bus } from './topics/bus.js';
 export { presence } from './topics/presence.js';
 export type { Presence, PresenceOptions } from './topics/presence.js';
@@ -29,7 +29,7 @@ export type { Recipient, Users } from './topics/users.js';
 export { answerTopic } from './topics/answer-topic.js';
 export { catchUp } from './topics/catch-up.js';
 export type { CatchUpOptions, Followed } from './topics/catch-up.js';
-export type { TopicOverflow } from './topics/overflow.js';
+export type { TopicOverflow } from './topics/log-reader.js';
 
 /* The client */
 export { topic } from './topics/topic.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { CursorLost } from '../../src/topics.js';
-import { beginningAt } from '../../src/topics/beginning.js';
+import { beginningAt } from '../../src/topics/log-source.js';
 import { LogReader } from '../../src/topics/log-reader.js';
 import fc from '../support/fast-check.js';
 import { ScriptedBroker } from './broker.js';
@@ -37,14 +37,16 @@ class Client {
   }
 
   cut(): void {
-    this.#reader?.stop();
+    const reader = this.#reader;
     this.#reader = null;
     this.#asked = 0;
+    void reader?.return();
   }
 
   #next(reader: LogReader<string, number>): void {
     reader.pull({
       resolve: (result) => {
+        if (this.#reader !== reader) return;
         if (result.done === true) throw new Error('expected a log without an end');
         this.#take(result.value.cursor, result.value.value);
         if (--this.#asked > 0) this.#next(reader);

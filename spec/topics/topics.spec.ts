@@ -6,7 +6,7 @@ import { JsonCodec, RemoteError, respond } from '../../src/index.js';
 import { createPair } from '../../src/testing.js';
 import { promisesSettled } from '../../src/testing/virtual-time.js';
 import { answerTopic, catchUp, CursorLost, memoryBus, memoryLog, room, topic } from '../../src/topics.js';
-import { lossIn } from '../../src/topics/cursor-lost.js';
+import { lossIn } from '../../src/topics/cursor.js';
 import { sourceOf } from '../../src/topics/log-source.js';
 import type { CatchUpOptions, Log, Message, TopicItem } from '../../src/topics.js';
 
@@ -88,6 +88,17 @@ describe('a slow subscriber', () => {
     const slow = catchUp(log, null)[Symbol.asyncIterator]();
     await next(slow);
     await publishAll(log, 1, 2_000);
+    await expect(slow.next()).rejects.toThrow(CursorLost);
+    expect(await slow.next()).toEqual({ done: true, value: undefined });
+  });
+
+  it('A slow subscriber learns of it where its history is trimmed while it reads', async () => {
+    const log = memoryLog<number>({ keep: 3 });
+    const place = await log.publish(1);
+    await publishAll(log, 2, 4);
+    const slow = catchUp(log, place)[Symbol.asyncIterator]();
+    expect(await next(slow)).toMatchObject({ value: 2 });
+    await publishAll(log, 5, 8);
     await expect(slow.next()).rejects.toThrow(CursorLost);
     expect(await slow.next()).toEqual({ done: true, value: undefined });
   });

@@ -43,7 +43,7 @@ export function opening<T>(held: ResourceState<T> | undefined, defaultValue: T):
 /** Reads a stream that outlives its sockets. Emits the changes of its resource, and completes with the stream. */
 export function changesOf<T>(peer: Peer, open: () => ObservableInput<T>): Observable<Change<T>> {
   const over$ = peer.status$.pipe(filter(isOver));
-  const safely$ = defer(() => observableFrom(open())).pipe(retrySafely({}, { over$, mayRetry: () => !isOver(peer.status) }));
+  const safely$ = defer(() => observableFrom(open())).pipe(retrySafely({}, () => ({ over$, mayRetry: !isOver(peer.status) })));
   const read$ = reopenOnReconnect(peer, { open: () => safely$ }).pipe(
     map((value) => arrived(value)),
     endWith(completed),

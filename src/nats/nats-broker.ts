@@ -2,8 +2,7 @@ import { AckPolicy, DeliverPolicy, jetstream, jetstreamManager } from '@nats-io/
 import type { ConsumerMessages, JetStreamClient, JetStreamManager, JsMsg, StoredMsg, StreamInfo } from '@nats-io/jetstream';
 import { BrokerError } from '../topics/broker-error.js';
 import type { Broker } from '../topics/broker-log.js';
-import { CursorLost } from '../topics/cursor-lost.js';
-import { newEpoch } from '../topics/epoch.js';
+import { CursorLost, newEpoch } from '../topics/cursor.js';
 import { fromJson } from '../topics/json-value.js';
 import type { Message, PublishOptions } from '../topics/log.js';
 import { linkOf } from './nats-connection.js';

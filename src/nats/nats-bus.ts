@@ -1,8 +1,7 @@
 import { Observable } from 'rxjs';
 import { BrokerError } from '../topics/broker-error.js';
-import { checkChannel } from '../topics/bus.js';
+import { channels, checkChannel, emitJson } from '../topics/bus.js';
 import type { Bus } from '../topics/bus.js';
-import { channels, emitJson } from '../topics/channels.js';
 import { toJson } from '../topics/json-value.js';
 import { checkSubject, linkOf } from './nats-connection.js';
 import type { NatsConnection } from './nats-connection.js';

@@ -3,7 +3,7 @@ import type { TeardownLogic, Unsubscribable } from 'rxjs';
 import { Connection } from '../connection/connection.js';
 import { pacedPing } from '../connection/control.js';
 import { both, mapPresent } from '../rx/pipeline.js';
-import { GuardedObservable, completeGuarded, followed, guard } from '../rx/subscribers.js';
+import { GuardedObservable, completeGuarded, guard } from '../rx/subscribers.js';
 import { disclaim } from '../stream/end.js';
 import { checkOverflow, feed } from '../stream/feed.js';
 import type { Overflow } from '../stream/feed.js';
@@ -26,7 +26,7 @@ import type { Metadata, MetadataInput } from '../wire/frame.js';
 import { OutgoingFrame } from '../wire/outgoing.js';
 import type { PeerCore } from './core.js';
 import { retrySafely } from './safe-retry.js';
-import type { Retry } from './safe-retry.js';
+import type { Retry, RetryConditions } from './safe-retry.js';
 import { isOver } from './status.js';
 import type { Waiting } from './waiting.js';
 
@@ -263,7 +263,7 @@ export class Calls {
     return new GuardedObservable((subscriber) => {
       // rxjs also subscribes subscribers that have unsubscribed meanwhile. No stream is opened for them.
       const stream = subscriber.closed ? undefined : openFor(subscriber, () => this.open(value, 'end', options));
-      return stream && followed(subscriber, readOpened(subscriber, stream));
+      return stream && readOpened(subscriber, stream);
     });
   }
 
@@ -367,15 +367,17 @@ function retriedCall(core: PeerCore, call$: Observable<unknown>, retry: 'safe' |
   if (retry !== 'safe') checkObject('retry', retry, "false, 'safe' or { count, delay }");
   const { signal } = options;
   if (signal != null) checkSignal(signal);
-  const retried$ = call$.pipe(
-    retrySafely(retry === 'safe' ? {} : retry, {
-      // An abort ends the delay; the next attempt fails with it.
-      hurry$: signal == null ? undefined : eventsOf(signal, 'abort'),
-      over$: core.status.status$.pipe(mapPresent((now) => (isOver(now) ? now : null))),
-      mayRetry: () => core.openConnection !== null || core.expectsSocket,
-    }),
-  );
+  const retried$ = call$.pipe(retrySafely(retry === 'safe' ? {} : retry, conditionsOf.bind(null, core, signal)));
   return new GuardedObservable((subscriber) => retried$.subscribe(subscriber));
+}
+
+/** Allows another attempt while the peer may have a socket. An abort ends the delay; the next attempt fails with it. */
+function conditionsOf(core: PeerCore, signal: AbortSignal | undefined): RetryConditions {
+  return {
+    hurry$: signal && eventsOf(signal, 'abort'),
+    over$: core.status.status$.pipe(mapPresent((now) => (isOver(now) ? now : null))),
+    mayRetry: core.openConnection !== null || core.expectsSocket,
+  };
 }
 
 const NOT_OPEN = { ...abnormalClose('the connection is not open'), willRetry: false };

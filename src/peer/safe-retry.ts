@@ -1,9 +1,10 @@
 import { Observable, Subscription, timer } from 'rxjs';
 import type { MonoTypeOperatorFunction, ObservableInput, Subscriber } from 'rxjs';
-import { Relay } from '../rx/pipeline.js';
+import { HandledRelay } from '../rx/pipeline.js';
+import type { RelayOwner } from '../rx/pipeline.js';
 import { isDisclaimed } from '../stream/end.js';
 import { observableFrom } from '../stream/input.js';
-import { currentContext } from '../util/async-context.js';
+import { LateContext } from '../util/async-context.js';
 import { checkNumber, optionError, readObject } from '../util/check.js';
 import type { Options } from '../util/check.js';
 import { LONGEST_TIMER_MS } from '../util/time.js';
@@ -44,18 +45,18 @@ export const RETRY: Options<Retry, ResolvedRetry> = {
   delay: [checkDelay, (_error, attempt) => timer(fullJitter(attempt))],
 };
 
-/** Conditions of another attempt, besides its error. */
+/** Conditions of another attempt, besides its error. Made when an attempt has failed. */
 export interface RetryConditions {
   /** Ends the delay. */
   readonly hurry$?: Observable<unknown> | undefined;
   /** Ends the delay, and the error of the last attempt passes. */
   readonly over$?: Observable<unknown> | undefined;
   /** Whether another attempt makes sense now. If not, the error passes. */
-  readonly mayRetry?: (() => boolean) | undefined;
+  readonly mayRetry?: boolean;
 }
 
 /** Subscribes again after an error that is provably safe to retry. */
-export function retrySafely<T>(options: Retry, conditions: RetryConditions = {}): MonoTypeOperatorFunction<T> {
+export function retrySafely<T>(options: Retry, conditions: () => RetryConditions = () => ({})): MonoTypeOperatorFunction<T> {
   const resolved = readObject('retry', options, RETRY);
   return (source) =>
     new Observable((subscriber) => {
@@ -68,36 +69,38 @@ export function retrySafely<T>(options: Retry, conditions: RetryConditions = {})
  *
  * In place of `retry`, with `merge` and `take` for its delay: 1 KB of a page, because they take any input.
  */
-class Attempts<T> {
+class Attempts<T> implements RelayOwner<T> {
   // A failed attempt may end in any async context. Start the next attempt in the context of the first.
-  readonly #inContext = currentContext();
+  readonly #context = new LateContext();
   #failures = 0;
 
   constructor(
     private readonly source: Observable<T>,
     private readonly to: Subscriber<T>,
     private readonly options: ResolvedRetry,
-    private readonly conditions: RetryConditions,
-  ) {}
+    private readonly conditions: () => RetryConditions,
+  ) {
+    this.#context.take();
+  }
 
   begin(): void {
-    this.#inContext(() => this.source.subscribe(new Attempt(this.to, this)));
+    this.#context.run(() => this.source.subscribe(new HandledRelay(this.to, this)));
   }
 
-  succeeded(): void {
+  received(value: T): void {
     this.#failures = 0;
+    this.to.next(value);
   }
 
-  failed(error: unknown, attempt: Attempt<T>): void {
-    const { mayRetry } = this.conditions;
+  failed(error: unknown, attempt: HandledRelay<T>): void {
     this.#failures++;
+    const conditions = this.conditions();
     const isRetriable = isMuxError(error) && error.retriable && !isDisclaimed(error);
-    if (!isRetriable || this.#failures > this.options.count || mayRetry?.() === false) this.to.error(error);
-    else this.#wait(error, attempt);
+    if (!isRetriable || this.#failures > this.options.count || conditions.mayRetry === false) this.to.error(error);
+    else this.#wait(error, attempt, conditions);
   }
 
-  #wait(error: AnyMuxError, attempt: Attempt<T>): void {
-    const { hurry$, over$ } = this.conditions;
+  #wait(error: AnyMuxError, attempt: HandledRelay<T>, { hurry$, over$ }: RetryConditions): void {
     const waiting = new Subscription();
     const fail = (failure: unknown): void => {
       if (waiting.closed) return;
@@ -110,7 +113,7 @@ class Attempts<T> {
       attempt.unsubscribe();
       this.begin();
     };
-    const delay$ = this.#inContext(() => this.#delay(error));
+    const delay$ = this.#context.run(() => this.#delay(error));
     this.to.add(waiting);
     waiting.add(delay$.subscribe({ next: again, error: fail, complete: again }));
     if (!waiting.closed) waiting.add(hurry$?.subscribe({ next: again, error: fail }));
@@ -128,32 +131,6 @@ class Attempts<T> {
   #delay(error: AnyMuxError): Observable<unknown> {
     const { delay } = this.options;
     return typeof delay === 'number' ? timer(Math.min(delay, LONGEST_TIMER_MS)) : observableFrom(delay(error, this.#failures));
-  }
-}
-
-class Attempt<T> extends Relay<T> {
-  constructor(
-    to: Subscriber<T>,
-    private readonly attempts: Attempts<T>,
-  ) {
-    super(to);
-  }
-
-  protected take(value: T): void {
-    this.attempts.succeeded();
-    this.to.next(value);
-  }
-
-  override error(error: unknown): void {
-    if (!this.stop()) return;
-    try {
-      this.attempts.failed(error, this);
-    } catch (failure) {
-      // The function `delay` has thrown.
-      this.to.error(failure);
-    } finally {
-      this.unsubscribe();
-    }
   }
 }
 

@@ -1,10 +1,9 @@
 import { firstValueFrom, from, fromEvent, ReplaySubject, share, takeUntil, timeout } from 'rxjs';
 import type { BrokerError } from '../topics/broker-error.js';
 import type { Broker } from '../topics/broker-log.js';
-import { CursorLost } from '../topics/cursor-lost.js';
-import { fromJson } from '../topics/json-value.js';
+import { CursorLost } from '../topics/cursor.js';
+import { fromJson, warnOfPassing } from '../topics/json-value.js';
 import type { Message, PublishOptions } from '../topics/log.js';
-import { warnOfPassing } from '../topics/pass-over.js';
 import { command, connection } from './redis-client.js';
 import type { AnyRedis } from './redis-client.js';
 import { explain } from './redis-error.js';

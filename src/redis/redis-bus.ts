@@ -1,15 +1,11 @@
-import { Observable, ReplaySubject, retry, share, switchMap, throwError, timer } from 'rxjs';
-import { log } from '../logger.js';
-import { checkChannel } from '../topics/bus.js';
+import { Observable, ReplaySubject, retry, share, switchMap } from 'rxjs';
+import { Outage } from '../topics/broker-error.js';
+import { channels, checkChannel, emitJson } from '../topics/bus.js';
 import type { Bus } from '../topics/bus.js';
-import { channels, emitJson } from '../topics/channels.js';
 import { toJson } from '../topics/json-value.js';
 import { checkClient, checkReady, command, connection } from './redis-client.js';
 import type { AnyRedis, RedisClient, RedisSentinel } from './redis-client.js';
 import { explain } from './redis-error.js';
-
-/** Between two tries while Redis is away. */
-const RETRY_MS = 250;
 
 /**
  * Makes a bus over channels of Redis: each value at most once. Values are JSON. The bus has one more connection while a channel is open.
@@ -35,8 +31,7 @@ class RedisBus implements Bus {
   readonly on = channels((channel) => this.#listen(channel));
   /** The connection that listens, for all channels. */
   readonly #listener$: Observable<AnyRedis>;
-  /** Whether the log has shown the outage. */
-  #isWarned = false;
+  readonly #outage = new Outage();
   /** Settles once Redis sends the values of all channels that were opened so far, or has failed to. */
   #listening: Promise<void> = Promise.resolve();
 
@@ -81,7 +76,7 @@ class RedisBus implements Bus {
       listener
         .subscribe(name, hear)
         .then(() => {
-          this.#isWarned = false;
+          this.#outage.over();
           opened();
         })
         .catch((error: unknown) => {
@@ -94,13 +89,9 @@ class RedisBus implements Bus {
     });
   }
 
-  /** Waits for the next try. Throws an error that stays. The log shows the first failure of an outage. */
   #waitAfter(error: unknown, channel: string): Observable<unknown> {
-    const explained = explain(error, `channel '${channel}'`, this.client);
-    if (explained.code !== 'BROKER_AWAY') return throwError(() => explained);
-    log(this.#isWarned ? 'debug' : 'warn', explain(error, 'the bus hears nothing for now', this.client).message);
-    this.#isWarned = true;
-    return timer(RETRY_MS);
+    const text = explain(error, 'the bus hears nothing for now', this.client).message;
+    return this.#outage.wait(explain(error, `channel '${channel}'`, this.client), text);
   }
 
   /** Redis knows names in UTF-8, which would turn each half of a surrogate pair into the same letter. */

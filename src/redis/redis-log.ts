@@ -1,8 +1,7 @@
 import { BrokerLog } from '../topics/broker-log.js';
 import { checkMaxItemBytes } from '../topics/json-value.js';
 import type { Log } from '../topics/log.js';
-import { optionError } from '../util/check.js';
-import { checkOptions } from '../util/check.js';
+import { checkOptions, optionError } from '../util/check.js';
 import { RedisBroker } from './redis-broker.js';
 import { checkClient } from './redis-client.js';
 import type { RedisClient, RedisSentinel } from './redis-client.js';

@@ -1,5 +1,6 @@
-import { Observable, Subscription } from 'rxjs';
-import type { Observer, OperatorFunction, Subscriber, TeardownLogic, Unsubscribable } from 'rxjs';
+import { Observable } from 'rxjs';
+import type { Observer, OperatorFunction, Subscriber, Unsubscribable } from 'rxjs';
+import { LeanSubscription } from './subscribers.js';
 
 /**
  * The subscriber between a source and the next subscriber. It ends with the next one, so a source that emits within `subscribe` sees at
@@ -8,7 +9,7 @@ import type { Observer, OperatorFunction, Subscriber, TeardownLogic, Unsubscriba
  * In place of the subscribers of rxjs's `map` and `filter`: a pipeline has one for each step. rxjs treats an observer that is also a
  * Subscription as a Subscriber, and adds no SafeSubscriber. Its `isSubscriber` in Observable.ts checks only the shape.
  */
-export abstract class Relay<T> extends Subscription implements Observer<T> {
+export abstract class Relay<T> extends LeanSubscription implements Observer<T> {
   /** Set before the next subscriber receives the end: a value that the source emits during that comes too late. */
   #isStopped = false;
 
@@ -49,6 +50,37 @@ export abstract class Relay<T> extends Subscription implements Observer<T> {
   complete(): void {
     if (!this.stop()) return;
     this.to.complete();
+    this.unsubscribe();
+  }
+}
+
+/** Receives the values and the error of a {@link HandledRelay}. */
+export interface RelayOwner<T> {
+  received(value: T): void;
+  /** An error that this throws ends the next subscriber. */
+  failed(error: unknown, relay: HandledRelay<T>): void;
+}
+
+/** A relay of one source among others: its owner decides what its values and its error mean. */
+export class HandledRelay<T> extends Relay<T> {
+  constructor(
+    to: Subscriber<unknown>,
+    private readonly owner: RelayOwner<T>,
+  ) {
+    super(to);
+  }
+
+  protected take(value: T): void {
+    this.owner.received(value);
+  }
+
+  override error(error: unknown): void {
+    if (!this.stop()) return;
+    try {
+      this.owner.failed(error, this);
+    } catch (failure) {
+      this.to.error(failure);
+    }
     this.unsubscribe();
   }
 }
@@ -150,27 +182,11 @@ export class RestartingPipeline implements Unsubscribable {
  *
  * In place of rxjs's SafeSubscriber, with an observer and a list of teardowns of its own: 290 bytes of each pipeline.
  */
-class Run extends Subscription implements Observer<unknown> {
+class Run extends LeanSubscription implements Observer<unknown> {
   hasFailed = false;
-  /** The first teardown. A pipeline seldom has another. */
-  #source: TeardownLogic = undefined;
 
   constructor(private readonly pipeline: Pick<RestartingPipeline, 'completed' | 'failed'>) {
     super();
-  }
-
-  // The last operator adds itself, and `subscribe` adds it again.
-  override add(teardown: TeardownLogic): void {
-    if (teardown === this.#source) return;
-    if (this.#source === undefined && !this.closed) this.#source = teardown;
-    else super.add(teardown);
-  }
-
-  override unsubscribe(): void {
-    const source = this.#source;
-    this.#source = undefined;
-    super.add(source);
-    super.unsubscribe();
   }
 
   next(): void {

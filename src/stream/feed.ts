@@ -304,29 +304,35 @@ function feedUntil(
 ): Observable<never> {
   const policy = checkOverflow(overflow);
   return new Observable<never>((to) => {
-    const subscriber = new FeedRelay(to, stream);
-    const outlet = new StreamOutlet(stream, subscriber, end, tellStopped);
-    const removed = extrasOf(stream).whenGone(() => {
-      outlet.streamGone();
-    });
-    subscriber.add(removed);
-    stream.markTaken();
-    if (stream.cause === null) subscriber.add(pump(input, outlet, policy));
-    else {
-      releaseInput(input);
-      // The stream ended without waiting for this input.
-      cutShort(stream, subscriber);
-    }
+    new FeedRelay(to, stream).run(input, policy, end, tellStopped);
   });
 }
 
 /** Passes on the end of a feed. A subscriber that leaves before cancels the stream, once the input has stopped. */
-class FeedRelay extends Relay<never> {
+export class FeedRelay extends Relay<never> {
+  #unwatch: (() => void) | null = null;
+
   constructor(
     to: Subscriber<never>,
-    private readonly stream: StreamCore,
+    protected readonly stream: StreamCore,
   ) {
     super(to);
+  }
+
+  /** Sends an input. */
+  run(input: Input<unknown>, policy: Overflow, end = true, tellStopped: TellStopped = stopped): void {
+    const { stream } = this;
+    const outlet = new StreamOutlet(stream, this, end, tellStopped);
+    this.#unwatch = extrasOf(stream).whenGone(() => {
+      outlet.streamGone();
+    });
+    stream.markTaken();
+    if (stream.cause === null) this.add(pump(input, outlet, policy));
+    else {
+      releaseInput(input);
+      // The stream ended without waiting for this input.
+      cutShort(stream, this);
+    }
   }
 
   protected take(): void {
@@ -335,6 +341,7 @@ class FeedRelay extends Relay<never> {
 
   override unsubscribe(): void {
     const isLeft = !this.closed && !this.hasEnded;
+    this.#unwatch?.();
     super.unsubscribe();
     if (isLeft) this.stream.cancel();
   }

@@ -2,7 +2,7 @@ import { Observable, defer, isObservable } from 'rxjs';
 import type { ObservableInput } from 'rxjs';
 import { guard } from '../rx/subscribers.js';
 import { isArrayBuffer, isBlob, isThenable } from '../util/check.js';
-import { StreamIterator } from './iterator.js';
+import { PulledIterator, StreamIterator } from './iterator.js';
 import type { Pull } from './iterator.js';
 import { markHandled } from './promises.js';
 
@@ -60,9 +60,8 @@ export function iterableSource(iterator: Iterator<unknown>): PullSource {
 }
 
 export function asyncSource(iterator: AsyncIterator<unknown>): PullSource {
-  const stop = (): unknown => iterator.return?.();
   // A stream of this library passes its values without a promise, so that a proxied stream stays in virtual time.
-  if (iterator instanceof StreamIterator) return { pull: (taker) => iterator.pull(taker as Pull<never>), stop };
+  if (iterator instanceof PulledIterator) return iterator as PulledIterator<unknown>;
   return {
     pull: (taker) => {
       iterator.next().then(
@@ -72,7 +71,7 @@ export function asyncSource(iterator: AsyncIterator<unknown>): PullSource {
         (error: unknown) => taker.reject(error),
       );
     },
-    stop,
+    stop: () => iterator.return?.(),
   };
 }
 

@@ -18,26 +18,11 @@ const dropped =
       })
     : null;
 
-/** Reads a stream by pulling. Values that were not pulled yet count as unread, so a slow loop pauses the socket. */
-export class StreamIterator<T> implements AsyncIterator<T, undefined> {
-  /** Values that no pull has taken yet. */
-  readonly #unasked: UnreadQueue<T>;
-  readonly #pulls = new Fifo<Pull<T>>();
-  #subscription: Subscription | null = null;
-  #end: { readonly error: unknown } | null = null;
-
-  constructor(private readonly stream: StreamCore) {
-    this.#unasked = new UnreadQueue(stream);
-  }
-
-  /** Whether the stream has a reader and may still receive payloads. */
-  get isShared(): boolean {
-    return !this.stream.isOver && this.stream.hasReader;
-  }
-
-  [Symbol.asyncIterator](): this {
-    return this;
-  }
+/** An async iterator that also passes its values without a promise. */
+export abstract class PulledIterator<T> implements AsyncIterator<T, undefined> {
+  /** {@link next} without a promise: a waiting value resolves the pull at once. */
+  abstract pull(pull: Pull<T>): void;
+  abstract return(): Promise<IteratorReturnResult<undefined>>;
 
   next(): Promise<IteratorResult<T, undefined>> {
     return new Promise((resolve) => {
@@ -50,7 +35,33 @@ export class StreamIterator<T> implements AsyncIterator<T, undefined> {
     });
   }
 
-  /** {@link next} without a promise: a waiting value resolves the pull at once. */
+  stop(): unknown {
+    return this.return();
+  }
+}
+
+/** Reads a stream by pulling. Values that were not pulled yet count as unread, so a slow loop pauses the socket. */
+export class StreamIterator<T> extends PulledIterator<T> {
+  /** Values that no pull has taken yet. */
+  readonly #unasked: UnreadQueue<T>;
+  readonly #pulls = new Fifo<Pull<T>>();
+  #subscription: Subscription | null = null;
+  #end: { readonly error: unknown } | null = null;
+
+  constructor(private readonly stream: StreamCore) {
+    super();
+    this.#unasked = new UnreadQueue(stream);
+  }
+
+  /** Whether the stream has a reader and may still receive payloads. */
+  get isShared(): boolean {
+    return !this.stream.isOver && this.stream.hasReader;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
   pull(pull: Pull<T>): void {
     this.#subscribe();
     const unasked = this.#unasked.shift();

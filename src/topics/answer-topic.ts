@@ -5,9 +5,8 @@ import { encodedLength } from '../wire/length.js';
 import { DEFAULT_LIMITS } from '../wire/limits.js';
 import { follow } from './catch-up.js';
 import type { CatchUpOptions, Followed } from './catch-up.js';
-import { checkMaxItemBytes } from './json-value.js';
+import { checkMaxItemBytes, warnOfPassing } from './json-value.js';
 import type { Log, TopicItem } from './log.js';
-import { warnOfPassing } from './pass-over.js';
 
 /**
  * An item that several subscribers send, encoded once for each codec. Where a codec or its followers refuse the item, the bare cursor takes
@@ -80,5 +79,9 @@ export function answerTopic<T, C>(
   since: C | null | undefined,
   options: CatchUpOptions = {},
 ): Followed<SharedPayload<TopicItem<T, C>>> {
-  return follow(log, since, options, (item) => getOrMake(shared, item, () => new SharedItem(item, log)) as SharedItem<T, C>);
+  return follow(log, since, options, sharedItem<T, C>);
+}
+
+function sharedItem<T, C>(item: TopicItem<T, C>, log: Log<T, C>): SharedItem<T, C> {
+  return getOrMake(shared, item, () => new SharedItem(item, log)) as SharedItem<T, C>;
 }

@@ -1,3 +1,7 @@
+import { timer } from 'rxjs';
+import type { Observable } from 'rxjs';
+import { log } from '../logger.js';
+
 /**
  * Why a broker did not do its work:
  *
@@ -33,5 +37,31 @@ export class BrokerError extends Error {
     options?: ErrorOptions,
   ) {
     super(message, options);
+  }
+}
+
+/** Between two tries while a broker is away. */
+const RETRY_MS = 250;
+
+/** Waits while a broker is away. The log shows the first failure of an outage. */
+export class Outage {
+  #isShown = false;
+
+  /** The broker has answered. */
+  over(): void {
+    this.#isShown = false;
+  }
+
+  /**
+   * Emits when the broker may be asked again.
+   *
+   * @param text the error's text in the log
+   * @throws `error` unless the broker is away
+   */
+  wait(error: BrokerError, text = error.message): Observable<unknown> {
+    if (error.code !== 'BROKER_AWAY') throw error;
+    log(this.#isShown ? 'debug' : 'warn', text);
+    this.#isShown = true;
+    return timer(RETRY_MS);
   }
 }

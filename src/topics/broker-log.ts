@@ -1,7 +1,7 @@
-import { defer, finalize, firstValueFrom, from, Observable, share, timer } from 'rxjs';
-import { log as writeLog } from '../logger.js';
+import { defer, finalize, firstValueFrom, from, Observable, share } from 'rxjs';
+import { Outage } from './broker-error.js';
 import type { BrokerError } from './broker-error.js';
-import { CursorLost } from './cursor-lost.js';
+import { CursorLost } from './cursor.js';
 import { MAX_ITEM_BYTES, toMessageJson } from './json-value.js';
 import { checkPublish } from './log.js';
 import type { Log, Message, PublishOptions } from './log.js';
@@ -33,9 +33,6 @@ interface Reader {
   place: string | null;
 }
 
-/** Between two tries while the broker is away. */
-const RETRY_MS = 250;
-
 /**
  * A log over a broker with history. One reader serves all subscribers of the process. It begins at a known message and reads on from its
  * last one, so a lost connection leaves nothing out. While the broker is away, subscribers wait.
@@ -43,6 +40,7 @@ const RETRY_MS = 250;
 export class BrokerLog<T> implements Log<T, string> {
   /** `null` while `live$` has no subscriber. */
   #reader: Reader | null = null;
+  readonly #outage = new Outage();
   readonly live$: Observable<Message<T, string>>;
 
   constructor(
@@ -61,7 +59,7 @@ export class BrokerLog<T> implements Log<T, string> {
       const abort = new AbortController();
       const ask = async (): Promise<string> => {
         await this.#reader?.begun;
-        return persist(this.broker, () => this.broker.head(), abort.signal);
+        return this.#askHead(abort.signal);
       };
       return from(ask()).pipe(
         finalize(() => {
@@ -102,18 +100,17 @@ export class BrokerLog<T> implements Log<T, string> {
     await this.#reader?.begun;
     // Later messages come through `live$`. The broker may no longer keep the message of the cursor.
     if (cursor !== null && cursor === this.#reader?.place) return;
-    yield* readOn(this.broker, cursor, true, signal);
+    yield* this.#readOn(cursor, true, signal);
   }
 
   #follow(): Observable<Message<T, string>> {
-    const { broker } = this;
     const abort = new AbortController();
-    const reader: Reader = { begun: persist(broker, () => broker.head(), abort.signal), place: null };
+    const reader: Reader = { begun: this.#askHead(abort.signal), place: null };
     this.#reader = reader;
     return new Observable<Message<T, string>>((subscriber) => {
       const read = async (): Promise<void> => {
         reader.place = await reader.begun;
-        for await (const message of readOn(broker, reader.place, false, abort.signal)) {
+        for await (const message of this.#readOn(reader.place, false, abort.signal)) {
           reader.place = message.cursor;
           subscriber.next(message);
         }
@@ -129,50 +126,40 @@ export class BrokerLog<T> implements Log<T, string> {
       }),
     );
   }
-}
 
-/** Reads on from the last message wherever the broker was away. */
-async function* readOn<T>(
-  broker: Broker<T>,
-  after: string | null,
-  toEnd: boolean,
-  signal: AbortSignal,
-): AsyncGenerator<Message<T, string>, void> {
-  let place = after;
-  while (!signal.aborted) {
-    try {
-      for await (const message of broker.read(place, toEnd, signal)) {
-        place = message.cursor;
-        away.delete(broker);
-        yield message;
+  /** Reads on from the last message wherever the broker was away. */
+  async *#readOn(after: string | null, toEnd: boolean, signal: AbortSignal): AsyncGenerator<Message<T, string>, void> {
+    let place = after;
+    while (!signal.aborted) {
+      try {
+        for await (const message of this.broker.read(place, toEnd, signal)) {
+          place = message.cursor;
+          this.#outage.over();
+          yield message;
+        }
+        return;
+      } catch (error) {
+        await this.#waitAfter(error, signal);
       }
-      return;
-    } catch (error) {
-      await waitAfter(broker, error, signal);
     }
   }
-}
 
-/** Asks again until the broker answers. */
-async function persist<T, R>(broker: Broker<T>, ask: () => Promise<R>, signal?: AbortSignal): Promise<R> {
-  for (;;) {
-    try {
-      return await ask();
-    } catch (error) {
-      await waitAfter(broker, error, signal);
+  /** Asks again until the broker answers. */
+  async #askHead(signal: AbortSignal): Promise<string> {
+    for (;;) {
+      try {
+        return await this.broker.head();
+      } catch (error) {
+        await this.#waitAfter(error, signal);
+      }
     }
   }
-}
 
-/** Brokers whose absence the log has shown. */
-const away = new WeakSet();
-
-/** Waits for the next try. Throws an error that stays. The log shows the first failure of an outage. */
-async function waitAfter(broker: Broker<unknown>, error: unknown, signal: AbortSignal | undefined): Promise<void> {
-  if (error instanceof CursorLost) throw error;
-  const explained = broker.explain(error);
-  if (explained.code !== 'BROKER_AWAY' || signal?.aborted === true) throw explained;
-  writeLog(away.has(broker) ? 'debug' : 'warn', explained.message);
-  away.add(broker);
-  await firstValueFrom(timer(RETRY_MS));
+  /** Waits for the next try. Throws an error that stays. */
+  async #waitAfter(error: unknown, signal: AbortSignal): Promise<void> {
+    if (error instanceof CursorLost) throw error;
+    const explained = this.broker.explain(error);
+    if (signal.aborted) throw explained;
+    await firstValueFrom(this.#outage.wait(explained));
+  }
 }

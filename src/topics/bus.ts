@@ -1,10 +1,9 @@
-import { Observable, Subject } from 'rxjs';
-import type { Subscriber, TeardownLogic } from 'rxjs';
+import { defer, share, tap } from 'rxjs';
+import type { Observable, Subscriber } from 'rxjs';
 import { optionError } from '../util/check.js';
 import { getOrMake } from '../util/collections.js';
 import { encodedLength } from '../wire/length.js';
-import { InOrder } from './in-order.js';
-import { toJson } from './json-value.js';
+import { fromJson } from './json-value.js';
 
 /**
  * Carries values to all servers: without history, each at most once. A server that is not connected to the broker misses them.
@@ -20,44 +19,6 @@ export interface Bus {
    * @throws TypeError for a value that JSON does not carry, such as bytes, `NaN` and a Map
    */
   send(channel: string, value: unknown): Promise<void>;
-}
-
-/**
- * Makes a bus within this process: the start for one server, and for tests.
- *
- * @example
- * ```ts
- * const bus = memoryBus();
- * bus.on<string>('news').subscribe(console.log);
- * await bus.send('news', 'hello');   // hello
- * ```
- */
-export function memoryBus(): Bus {
-  const channels = new Map<string, Subject<unknown>>();
-  // Listeners get a value as it was when it was sent.
-  const values = new InOrder<readonly [channel: string, json: string]>(([channel, json]) => {
-    channels.get(channel)?.next(JSON.parse(json));
-  });
-  const listen = (channel: string, subscriber: Subscriber<unknown>): TeardownLogic => {
-    const values$ = getOrMake(channels, channel, () => new Subject());
-    const listening = values$.subscribe(subscriber);
-    return () => {
-      listening.unsubscribe();
-      if (!values$.observed) channels.delete(channel);
-    };
-  };
-  return {
-    on: <T>(channel: string) => {
-      checkChannel(channel);
-      return new Observable<T>((subscriber) => listen(channel, subscriber));
-    },
-    send: (channel, value) =>
-      new Promise((resolve) => {
-        checkChannel(channel);
-        values.send([channel, toJson(value)]);
-        resolve();
-      }),
-  };
 }
 
 /** @throws TypeError unless `bus` is a bus */
@@ -100,4 +61,30 @@ export function checkBytes(name: string, what: string, text: string, most: numbe
   const bytes = text.length * 3 > most ? encodedLength(text) : 0;
   if (bytes > most) throw new TypeError(`${name}: expected at most ${most} bytes for ${what}, got ${bytes}`);
   return text;
+}
+
+/**
+ * Returns a function that opens a channel once for all its subscribers of this process, as long as it has any.
+ *
+ * A subscriber that comes at the very end of a channel opens it anew. So the channel is forgotten before its subscribers learn of the end.
+ */
+export function channels(open: (channel: string) => Observable<unknown>): <T>(channel: string) => Observable<T> {
+  const opened = new Map<string, Observable<unknown>>();
+  const openOnce = (channel: string): Observable<unknown> => {
+    const forget = (): void => {
+      if (opened.get(channel) === shared$) opened.delete(channel);
+    };
+    const shared$ = open(channel).pipe(tap({ error: forget, complete: forget, unsubscribe: forget }), share());
+    return shared$;
+  };
+  return <T>(channel: string) => {
+    checkChannel(channel);
+    return defer(() => getOrMake(opened, channel, () => openOnce(channel))) as Observable<T>;
+  };
+}
+
+/** Emits the value in a text, unless it is no JSON. */
+export function emitJson(subscriber: Subscriber<unknown>, text: string, where: string): void {
+  const value = fromJson(text, where);
+  if (value !== undefined) subscriber.next(value);
 }

@@ -1,14 +1,11 @@
 import { isObservable, Observable } from 'rxjs';
 import type { Subscriber } from 'rxjs';
-import type { Pull } from '../stream/iterator.js';
-import { checkObject, optionError } from '../util/check.js';
-import { Fifo } from '../util/collections.js';
-import { checkOptions } from '../util/check.js';
+import type { Pull, PulledIterator } from '../stream/iterator.js';
+import { checkObject, checkOptions, optionError } from '../util/check.js';
 import type { Log, TopicItem } from './log.js';
-import { beginningAt } from './beginning.js';
-import { LogReader } from './log-reader.js';
-import { waitingBy } from './overflow.js';
-import type { TopicOverflow } from './overflow.js';
+import { LogReader, waitingBy } from './log-reader.js';
+import type { TopicOverflow } from './log-reader.js';
+import { beginningAt } from './log-source.js';
 
 /** How a log is followed. */
 export interface CatchUpOptions {
@@ -50,22 +47,22 @@ export interface Followed<R> extends Observable<R> {
  * ```
  */
 export function catchUp<T, C>(log: Log<T, C>, after: C | null | undefined, options: CatchUpOptions = {}): Followed<TopicItem<T, C>> {
-  return follow(log, after, options, (item) => item);
+  return follow(log, after, options);
 }
 
 /** {@link catchUp} with a projection of its items. */
-export function follow<T, C, R>(
+export function follow<T, C, R = TopicItem<T, C>>(
   log: Log<T, C>,
   after: C | null | undefined,
   options: CatchUpOptions,
-  project: (item: TopicItem<T, C>) => R,
-): Following<R> {
+  project?: (item: TopicItem<T, C>, log: Log<T, C>) => R,
+): Followed<R> {
   checkOptions(options, { from: true, overflow: true });
   const { from, overflow } = options;
   const policy = waitingBy(overflow);
   const begin = beginningAt(from);
   checkLog(log);
-  return new Following(() => new ProjectedReader(new LogReader(log, after ?? null, policy, begin), project));
+  return new Following(() => new LogReader(log, after ?? null, policy, begin, project));
 }
 
 /** @throws TypeError unless `log` is a log. No check of a class, because a log may be one of the user's */
@@ -74,111 +71,52 @@ function checkLog<T, C>(log: Log<T, C>): void {
   if (!isObservable(log.live$)) throw optionError('log.live$', 'an Observable', log.live$);
 }
 
-interface Reader<R> {
-  pull(taker: Pull<R>): void;
-  stop(): void;
-}
-
-class ProjectedReader<T, C, R> implements Reader<R> {
-  constructor(
-    private readonly reader: LogReader<T, C>,
-    private readonly project: (item: TopicItem<T, C>) => R,
-  ) {}
-
-  pull(taker: Pull<R>): void {
-    this.reader.pull({
-      resolve: (result) => {
-        taker.resolve(result.done === true ? result : { done: false, value: this.project(result.value) });
-      },
-      reject: (error) => taker.reject(error),
-    });
-  }
-
-  stop(): void {
-    this.reader.stop();
-  }
-}
-
 /** An Observable that is also pulled. Each subscription and each iterator has a reader of its own. */
-export class Following<R> extends Observable<R> implements Followed<R> {
-  readonly #read: () => Reader<R>;
-
-  constructor(read: () => Reader<R>) {
+class Following<R> extends Observable<R> implements Followed<R> {
+  constructor(private readonly read: () => PulledIterator<R>) {
     super((subscriber) => {
       const reader = read();
-      drain(reader, subscriber);
+      new Drain(reader, subscriber).pull();
       return () => reader.stop();
     });
-    this.#read = read;
   }
 
   [Symbol.asyncIterator](): AsyncIterator<R, undefined> {
-    return new ReaderIterator(this.#read());
+    return this.read();
   }
 }
 
-/** Pulls an item for each `next()`. Calls that do not await each other wait in line, as for an async generator. */
-class ReaderIterator<R> implements AsyncIterator<R, undefined> {
-  readonly #takers = new Fifo<Pull<R>>();
+/** Pulls item after item for a subscriber. */
+class Drain<R> implements Pull<R> {
+  #isPulling = false;
+  #isAsked = false;
 
-  constructor(private readonly reader: Reader<R>) {}
+  constructor(
+    private readonly reader: PulledIterator<R>,
+    private readonly subscriber: Subscriber<R>,
+  ) {}
 
-  next(): Promise<IteratorResult<R, undefined>> {
-    return new Promise((resolve, reject) => {
-      this.#takers.push({ resolve, reject });
-      if (this.#takers.length === 1) this.reader.pull(this.#taker);
-    });
-  }
-
-  return(): Promise<IteratorReturnResult<undefined>> {
-    const end = { done: true, value: undefined } as const;
-    this.reader.stop();
-    for (let taker = this.#takers.shift(); taker !== undefined; taker = this.#takers.shift()) taker.resolve(end);
-    return Promise.resolve(end);
-  }
-
-  readonly #taker: Pull<R> = {
-    resolve: (result) => {
-      this.#takers.shift()?.resolve(result);
-      this.#pullOn();
-    },
-    reject: (error) => {
-      this.#takers.shift()?.reject(error);
-      this.#pullOn();
-    },
-  };
-
-  #pullOn(): void {
-    if (this.#takers.length > 0) this.reader.pull(this.#taker);
-  }
-}
-
-/** Pulls item after item for a subscriber. A loop, because an item may be there at once. */
-function drain<R>(reader: Reader<R>, subscriber: Subscriber<R>): void {
-  let isPulling = false;
-  let isAsked = false;
-  const step = (): void => {
-    if (isPulling) return;
-    isPulling = true;
-    while (!isAsked && !subscriber.closed) {
-      isAsked = true;
-      reader.pull(taker);
+  /** A loop, because an item may be there at once. */
+  pull(): void {
+    if (this.#isPulling) return;
+    this.#isPulling = true;
+    while (!this.#isAsked && !this.subscriber.closed) {
+      this.#isAsked = true;
+      this.reader.pull(this);
     }
-    isPulling = false;
-  };
-  const taker: Pull<R> = {
-    resolve(result) {
-      if (result.done === true) {
-        subscriber.complete();
-        return;
-      }
-      isAsked = false;
-      subscriber.next(result.value);
-      step();
-    },
-    reject(error) {
-      subscriber.error(error);
-    },
-  };
-  step();
+    this.#isPulling = false;
+  }
+
+  resolve(result: IteratorResult<R, undefined>): void {
+    if (result.done === true) this.subscriber.complete();
+    else {
+      this.#isAsked = false;
+      this.subscriber.next(result.value);
+      this.pull();
+    }
+  }
+
+  reject(error: unknown): void {
+    this.subscriber.error(error);
+  }
 }

@@ -2,9 +2,9 @@ import { checkedJson } from '../codec/json-check.js';
 import { hasMoreItems } from '../codec/json-text.js';
 import { log } from '../logger.js';
 import { optionError } from '../util/check.js';
+import { getOrMake } from '../util/collections.js';
 import { encodedLength, fitsWithin } from '../wire/length.js';
 import { DEFAULT_LIMITS } from '../wire/limits.js';
-import { warnOfPassing } from './pass-over.js';
 
 /** The default of `maxItemBytes`: the largest payload that a peer accepts by default. */
 export const MAX_ITEM_BYTES = DEFAULT_LIMITS.maxPayloadBytes;
@@ -70,4 +70,20 @@ export function fromJson(text: string, where: string, topic?: object): unknown {
     else warnOfPassing(topic, where, warning);
     return undefined;
   }
+}
+
+/** So many messages of a topic are warned about. */
+const MOST_WARNINGS = 100;
+/** The places of the messages that were warned about, by topic. */
+const warned = new WeakMap<object, Set<unknown>>();
+
+/**
+ * Logs that a message of a topic reaches no follower: at `warn` once for each message, and for 100 messages at most. Every reader of the
+ * history meets the message again, so the others go to `debug`.
+ */
+export function warnOfPassing(topic: object, place: unknown, text: string, error?: unknown): void {
+  const places = getOrMake(warned, topic, () => new Set());
+  const isFirst = places.size < MOST_WARNINGS && !places.has(place);
+  if (isFirst) places.add(place);
+  log(isFirst ? 'warn' : 'debug', text, ...(error === undefined ? [] : [error]));
 }

@@ -1,97 +1,127 @@
-import { Subscription } from 'rxjs';
-import { guard } from '../rx/subscribers.js';
+import type { Observer } from 'rxjs';
+import { guard, LeanSubscription } from '../rx/subscribers.js';
 import type { PullSource } from '../stream/input.js';
+import { checkOverflow } from '../stream/feed.js';
+import { PulledIterator } from '../stream/iterator.js';
 import type { Pull } from '../stream/iterator.js';
 import { Fifo } from '../util/collections.js';
 import { QueueOverflowError } from '../wire/errors.js';
-import { atEnd } from './beginning.js';
-import type { Beginning } from './beginning.js';
 import { checkItem } from './log.js';
 import type { Log, Message, TopicItem } from './log.js';
-import { sourceOf } from './log-source.js';
-import type { Waiting } from './overflow.js';
+import { atEnd, sourceOf } from './log-source.js';
+import type { Beginning } from './log-source.js';
+
+/**
+ * The policy for a subscriber that reads more slowly than messages arrive, once so many of them wait for it:
+ *
+ * - `'history'`, the default: at 1 000 waiting messages it drops them, and reads them from the history when the subscriber gets there.
+ *   It loses none as long as the broker keeps them.
+ * - `'latest'` keeps the newest message.
+ * - `{ dropOldest: n }` keeps the last `n` messages.
+ * - `'error'` fails the subscription with QueueOverflowError at 1 000 waiting messages.
+ */
+export type TopicOverflow =
+  | 'history'
+  | 'latest'
+  | 'error'
+  | {
+      /** How many messages stay. */
+      readonly dropOldest: number;
+    };
+
+/** So many messages wait for one subscriber. All subscribers of a process share the messages themselves. */
+const PLACES = 1_000;
+
+/** How many messages wait, and the act for one more. */
+export interface Waiting {
+  readonly places: number;
+  readonly beyond: 'history' | 'drop' | 'error';
+}
+
+/** @throws TypeError for an unknown policy */
+export function waitingBy(overflow: TopicOverflow = 'history'): Waiting {
+  if (overflow === 'history') return { places: PLACES, beyond: 'history' };
+  const checked = checkOverflow(overflow);
+  if (typeof checked === 'object') return { places: checked.dropOldest, beyond: 'drop' };
+  return checked === 'latest' ? { places: 1, beyond: 'drop' } : { places: PLACES, beyond: 'error' };
+}
 
 type Item<T, C> = TopicItem<T, C>;
+
+const END = { done: true, value: undefined } as const;
+const ENDED = { error: null };
 
 /**
  * Reads a log after a place: first its history, then the messages that arrive. It listens before it asks for history, so no message falls
  * between the two. It drops each message that is not newer than the last one, so no message comes twice.
+ *
+ * Pulls that do not await each other wait in line, as with an async generator.
  */
-export class LogReader<T, C> {
+export class LogReader<T, C, R = Item<T, C>> extends PulledIterator<R> implements Pull<unknown> {
+  readonly #live = new Live<T, C>(this);
   /** Messages that have arrived and wait for a pull. */
-  readonly #waiting = new Fifo<Message<T, C>>();
-  readonly #live = new Subscription();
-  readonly #newer: (a: C, b: C) => boolean;
-  /** The place of the last item. */
-  #place: C | null;
+  #waiting: Fifo<Message<T, C>> | null = null;
   /** Whether messages were dropped that only the history has. */
   #isBehind = true;
   /** The first items or the history, while they are read. */
   #source: PullSource | null = null;
   #isAsked = false;
-  #taker: Pull<Item<T, C>> | null = null;
+  #taker: Pull<R> | null = null;
+  /** The takers behind {@link #taker}. */
+  #line: Fifo<Pull<R>> | null = null;
   #isAdvancing = false;
   #end: { readonly error: unknown } | null = null;
 
+  /**
+   * @param place the place of the last item
+   * @param project makes an item for the taker
+   */
   constructor(
     private readonly log: Log<T, C>,
-    after: C | null,
+    private place: C | null,
     private readonly policy: Waiting,
     private readonly begin: Beginning = atEnd,
+    private readonly project: (item: Item<T, C>, log: Log<T, C>) => R = asItIs,
   ) {
-    this.#place = after;
-    this.#newer = log.newer === undefined ? isAfter : (a, b) => log.newer?.(a, b) === true;
-    this.#live.add(
-      log.live$.subscribe({
-        next: (message) => {
-          this.#arrived(message);
-        },
-        error: (error: unknown) => {
-          this.#ended(error);
-        },
-        complete: () => {
-          this.#ended(null);
-        },
-      }),
-    );
+    super();
+    log.live$.subscribe(this.#live);
   }
 
-  /** Passes the next item to `taker`, at once or later. One pull at a time. */
-  pull(taker: Pull<Item<T, C>>): void {
-    this.#taker = taker;
+  /** Passes the next item to `taker`, at once or later. */
+  pull(taker: Pull<R>): void {
+    if (this.#taker === null) this.#taker = taker;
+    else (this.#line ??= new Fifo()).push(taker);
     this.#advance();
   }
 
-  /** Releases the log. Later pulls find the end. */
-  stop(): void {
-    const source = this.#source;
-    this.#source = null;
-    this.#taker = null;
-    this.#isBehind = false;
-    this.#end ??= { error: null };
-    this.#waiting.clear();
-    this.#live.unsubscribe();
-    if (source !== null) guard('ending a history', () => source.stop());
+  /** Releases the log. Waiting pulls, and later ones, find the end. */
+  return(): Promise<IteratorReturnResult<undefined>> {
+    this.#release();
+    for (let taker = this.#nextTaker(); taker !== null; taker = this.#nextTaker()) taker.resolve(END);
+    return Promise.resolve(END);
   }
 
-  #arrived(message: Message<T, C>): void {
+  /** A message has arrived. */
+  arrived(message: Message<T, C>): void {
     if (this.#isBehind) return;
-    this.#waiting.push(message);
+    if (this.#taker !== null && this.#source === null && this.#waiting === null) this.#pass(message);
+    else (this.#waiting ??= new Fifo()).push(message);
     this.#advance();
-    if (this.#waiting.length > this.policy.places) this.#overflow();
+    if (this.#waiting !== null && this.#waiting.length > this.policy.places) this.#overflow();
   }
 
   #overflow(): void {
     const { beyond, places } = this.policy;
-    if (beyond === 'drop') this.#waiting.shift();
+    if (beyond === 'drop') this.#waiting?.shift();
     else if (beyond === 'error') this.#fail(new QueueOverflowError(`more than ${places} messages wait for this subscriber`));
     else {
-      this.#waiting.clear();
+      this.#waiting = null;
       this.#isBehind = true;
     }
   }
 
-  #ended(error: unknown): void {
+  /** The live messages have ended. */
+  ended(error: unknown): void {
     this.#end ??= { error };
     this.#advance();
   }
@@ -108,18 +138,18 @@ export class LogReader<T, C> {
   #step(): boolean {
     if (this.#source !== null) return this.#ask(this.#source);
     if (this.#isBehind) return this.#open();
-    const message = this.#waiting.shift();
+    const message = this.#waiting?.shift();
     if (message === undefined) return this.#passEnd();
+    if (this.#waiting?.length === 0) this.#waiting = null;
     this.#pass(message);
     return true;
   }
 
   /** Asks for the first items, or for the history after the place. The live messages wait meanwhile. */
   #open(): boolean {
-    const { log } = this;
+    const { log, place } = this;
     this.#isBehind = false;
     try {
-      const place = this.#place;
       this.#source = place === null ? this.begin(log) : sourceOf(log.history(place));
     } catch (error) {
       this.#fail(error);
@@ -130,39 +160,51 @@ export class LogReader<T, C> {
   #ask(source: PullSource): boolean {
     if (this.#isAsked) return false;
     this.#isAsked = true;
-    source.pull(this.#answer);
+    try {
+      source.pull(this);
+    } catch (error) {
+      // An iterable may throw, such as a history whose next message was trimmed.
+      this.reject(error);
+    }
     return !this.#isAsked;
   }
 
-  readonly #answer: Pull<unknown> = {
-    resolve: ({ done, value }) => {
-      this.#isAsked = false;
-      if (done === true) this.#source = null;
-      else this.#pass(value as Item<T, C>);
-      this.#advance();
-    },
-    reject: (error) => {
-      this.#isAsked = false;
-      this.#source = null;
-      this.#fail(error);
-      this.#advance();
-    },
-  };
+  /** The source has answered. */
+  resolve({ done, value }: IteratorResult<unknown, undefined>): void {
+    this.#isAsked = false;
+    if (done === true) this.#source = null;
+    else this.#pass(value as Item<T, C>);
+    this.#advance();
+  }
+
+  /** The source has failed. */
+  reject(error: unknown): void {
+    this.#isAsked = false;
+    this.#source = null;
+    this.#fail(error);
+    this.#advance();
+  }
 
   /** Passes an item to the taker, unless it is not newer than the last one. */
   #pass(item: Item<T, C>): void {
+    if (this.#taker === null || !this.#isNew(item)) return;
+    this.place = item.cursor;
+    this.#nextTaker()?.resolve({ done: false, value: this.project(item, this.log) });
+  }
+
+  #nextTaker(): Pull<R> | null {
     const taker = this.#taker;
-    if (taker === null || !this.#isNew(item)) return;
-    this.#place = item.cursor;
-    this.#taker = null;
-    taker.resolve({ done: false, value: item });
+    this.#taker = this.#line?.shift() ?? null;
+    return taker;
   }
 
   /** An error of the order ends the reader: without an order, or a cursor, it would drop messages. */
   #isNew(item: Item<T, C>): boolean {
+    const { log, place } = this;
     try {
       const { cursor } = checkItem('log', item);
-      return this.#place === null || this.#newer(cursor, this.#place);
+      if (place === null) return true;
+      return log.newer === undefined ? isAfter(cursor, place) : (log.newer(cursor, place) as unknown) === true;
     } catch (error) {
       this.#fail(error);
       return false;
@@ -171,22 +213,55 @@ export class LogReader<T, C> {
 
   /** A failed reader has no more items: the taker gets the error, or the next one does. */
   #fail(error: unknown): void {
-    const taker = this.#taker;
-    this.stop();
-    this.#taker = taker;
+    this.#release();
     this.#end = { error };
   }
 
   #passEnd(): boolean {
-    const taker = this.#taker;
-    if (this.#end === null || taker === null) return false;
+    if (this.#end === null) return false;
     const { error } = this.#end;
-    this.#end = { error: null };
-    this.stop();
-    if (error === null) taker.resolve({ done: true, value: undefined });
-    else taker.reject(error);
-    return false;
+    this.#end = ENDED;
+    this.#release();
+    const taker = this.#nextTaker();
+    if (error === null) taker?.resolve(END);
+    else taker?.reject(error);
+    return true;
   }
+
+  #release(): void {
+    const source = this.#source;
+    this.#source = null;
+    this.#isBehind = false;
+    this.#end ??= ENDED;
+    this.#waiting = null;
+    this.#live.unsubscribe();
+    if (source !== null) guard('ending a history', () => source.stop());
+  }
+}
+
+/** Receives the messages that arrive. */
+class Live<T, C> extends LeanSubscription implements Observer<Message<T, C>> {
+  constructor(private readonly reader: LogReader<T, C, unknown>) {
+    super();
+  }
+
+  next(message: Message<T, C>): void {
+    if (!this.closed) this.reader.arrived(message);
+  }
+
+  error(error: unknown): void {
+    if (this.closed) return;
+    this.unsubscribe();
+    this.reader.ended(error);
+  }
+
+  complete(): void {
+    this.error(null);
+  }
+}
+
+function asItIs<R>(item: unknown): R {
+  return item as R;
 }
 
 /**

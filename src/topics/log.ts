@@ -1,6 +1,5 @@
 import type { Observable, ObservableInput } from 'rxjs';
-import { optionError } from '../util/check.js';
-import { checkOptions } from '../util/check.js';
+import { checkOptions, optionError } from '../util/check.js';
 
 /** A value of a log, and its place there. */
 export interface Message<T, C> {

@@ -1,8 +1,7 @@
 import { defer, map, share } from 'rxjs';
 import { channelOf, checkBus } from './bus.js';
 import type { Bus } from './bus.js';
-import { CursorLost } from './cursor-lost.js';
-import { newEpoch, numberOf } from './epoch.js';
+import { CursorLost, newEpoch, numberOf } from './cursor.js';
 import { MAX_ITEM_BYTES, toMessageJson } from './json-value.js';
 import { checkPublish } from './log.js';
 import type { Log, PublishOptions } from './log.js';

@@ -1,15 +1,15 @@
-import { concat, defer, EMPTY, filter, map, of, retry, tap, timer } from 'rxjs';
-import type { Observable, ObservableInput } from 'rxjs';
+import { mergeMap, Observable, timer } from 'rxjs';
+import type { ObservableInput, Subscriber } from 'rxjs';
 import { fullJitter } from '../peer/safe-retry.js';
 import { checkPeer } from '../peer/options.js';
-import { reopenOnReconnect } from '../peer/operators/reopen.js';
+import { Reopening } from '../peer/operators/reopen.js';
 import type { Peer } from '../peer/peer.js';
+import { Relay } from '../rx/pipeline.js';
 import { observableFrom } from '../stream/input.js';
-import { checkFunction } from '../util/check.js';
-import { checkOptions } from '../util/check.js';
-import { lossIn } from './cursor-lost.js';
+import { checkFunction, checkOptions } from '../util/check.js';
+import { lossIn } from './cursor.js';
 import { checkItem } from './log.js';
-import type { Message, TopicItem } from './log.js';
+import type { TopicItem } from './log.js';
 
 /** How a topic goes on. */
 export interface TopicOptions<T, C> {
@@ -46,37 +46,82 @@ export function topic<T, C>(
   checkOptions(options, { onLost: true });
   const { onLost } = options;
   if (onLost !== undefined) checkFunction('topic.onLost', onLost);
-  return defer(() => {
-    let place: C | null = null;
-    let snapshot: ObservableInput<T> = EMPTY;
-    /** Losses since the last item. */
-    let losses = 0;
-    const messages$ = defer(() =>
-      reopenOnReconnect<TopicItem<T, C>, C, null>(peer, {
-        initial: place as null,
-        open,
-        cursor: (item) => checkItem('topic', item, 'items of answerTopic').cursor,
-      }),
-    ).pipe(
-      tap(() => {
-        losses = 0;
-      }),
-      filter(hasValue),
-      map(({ value }) => value),
-    );
-    /** Goes on after a loss. Throws every other error. */
-    const goOn = (error: unknown): Observable<unknown> => {
-      const lost = lossIn(error);
-      if (lost === null || onLost === undefined) throw lost ?? error;
-      place = lost.resetTo as C;
-      snapshot = onLost(place);
-      // A log that loses its own places must not be asked without a pause.
-      return losses++ === 0 ? of(0) : timer(fullJitter(losses));
-    };
-    return defer(() => concat(observableFrom(snapshot), messages$)).pipe(retry({ delay: goOn }));
+  return new Observable((subscriber) => {
+    new Follower(subscriber, peer, open as Open, onLost as OnLost | undefined, null, 0).start();
   });
 }
 
-function hasValue<T, C>(item: TopicItem<T, C>): item is Message<T, C> {
-  return item.value !== undefined;
+type Open = (since: unknown) => ObservableInput<TopicItem<unknown, unknown>>;
+type OnLost = (resetTo: unknown) => ObservableInput<unknown>;
+
+/** Follows a topic from a place on, until a loss. Another follower goes on after that. */
+class Follower extends Reopening<TopicItem<unknown, unknown>> {
+  /** @param losses losses since the last item */
+  constructor(
+    to: Subscriber<unknown>,
+    peer: Peer,
+    open: Open,
+    private readonly onLost: OnLost | undefined,
+    place: unknown,
+    private losses: number,
+  ) {
+    super(to, peer, open, cursorOf, place);
+  }
+
+  override received(item: TopicItem<unknown, unknown>): void {
+    this.last = cursorOf(item);
+    this.losses = 0;
+    if (item.value !== undefined) this.to.next(item.value);
+  }
+
+  override error(error: unknown): void {
+    const lost = lossIn(error);
+    if (lost === null || this.onLost === undefined) super.error(lost ?? error);
+    else {
+      try {
+        this.#goOn(lost.resetTo, this.onLost);
+      } catch (failure) {
+        super.error(failure);
+      }
+    }
+  }
+
+  #goOn(resetTo: unknown, onLost: OnLost): void {
+    const { to, losses } = this;
+    const snapshot$ = observableFrom(onLost(resetTo));
+    if (!this.stop()) return;
+    this.unsubscribe();
+    const next = new Follower(to, this.peer, this.open, onLost, resetTo, losses + 1);
+    // A log that loses its own places must not be asked without a pause.
+    const started$ = losses === 0 ? snapshot$ : timer(fullJitter(losses + 1)).pipe(mergeMap(() => snapshot$));
+    started$.subscribe(new Snapshot(to, next));
+  }
+}
+
+/** Passes the values of `onLost` on, before the messages of a follower. */
+class Snapshot extends Relay<unknown> {
+  constructor(
+    to: Subscriber<unknown>,
+    private readonly follower: Follower,
+  ) {
+    super(to);
+  }
+
+  protected take(value: unknown): void {
+    this.to.next(value);
+  }
+
+  override error(error: unknown): void {
+    if (this.stop()) this.follower.error(error);
+    this.unsubscribe();
+  }
+
+  override complete(): void {
+    if (this.stop()) this.follower.start();
+    this.unsubscribe();
+  }
+}
+
+function cursorOf(item: TopicItem<unknown, unknown>): unknown {
+  return checkItem('topic', item, 'items of answerTopic').cursor;
 }

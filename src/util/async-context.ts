@@ -15,33 +15,28 @@ interface Platform {
 
 const AsyncResource = (globalThis as Platform).process?.getBuiltinModule?.('node:async_hooks')?.AsyncResource;
 
+/** The async context of a call, captured when something first waits for that call. */
+export class LateContext {
+  #resource: Resource | undefined;
+
+  /** Captures the caller's context on the first call; later calls do nothing. */
+  take(): void {
+    // `AsyncLocalStorage.snapshot()` does the same, and takes seventy times as long on Node 20.
+    this.#resource ??= AsyncResource && new AsyncResource('rxmux');
+  }
+
+  /** Runs a task in the captured context. Before the capture, the current context is the same one. */
+  run<R>(task: () => R): R {
+    return this.#resource ? this.#resource.runInAsyncScope(task) : task();
+  }
+}
+
 /**
  * Captures the async context of the caller, to run a callback in it later. Timers, promises and `await` keep their context, but a
  * queued callback loses it. On a platform without async contexts, a task runs as it is.
  */
 export function currentContext(): AsyncContext {
-  // `AsyncLocalStorage.snapshot()` does the same, and takes seventy times as long on Node 20.
-  if (AsyncResource === undefined) return runPlainly;
-  const resource = new AsyncResource('rxmux');
-  return (task) => resource.runInAsyncScope(task);
-}
-
-/** The async context of a call, captured when something first waits for that call. */
-export class LateContext {
-  #run: AsyncContext | null = null;
-
-  /** Captures the caller's context on the first call; later calls do nothing. */
-  take(): void {
-    this.#run ??= currentContext();
-  }
-
-  /** Runs a task in the captured context. Before the capture, the current context is the same one. */
-  run(task: () => void): void {
-    if (this.#run === null) task();
-    else this.#run(task);
-  }
-}
-
-function runPlainly<R>(task: () => R): R {
-  return task();
+  const context = new LateContext();
+  context.take();
+  return (task) => context.run(task);
 }

@@ -1,5 +1,7 @@
-import { concat, defer, dematerialize, filter, map, materialize, startWith, switchMap, tap } from 'rxjs';
-import type { MonoTypeOperatorFunction, Observable, ObservableInput } from 'rxjs';
+import { Observable, defer } from 'rxjs';
+import type { MonoTypeOperatorFunction, ObservableInput, Subscriber } from 'rxjs';
+import { HandledRelay, Relay } from '../../rx/pipeline.js';
+import type { RelayOwner } from '../../rx/pipeline.js';
 import { observableFrom } from '../../stream/input.js';
 import { checkFunction, checkObject, refuseUnknown } from '../../util/check.js';
 import { ResetCode } from '../../wire/codes.js';
@@ -8,6 +10,7 @@ import { Peer } from '../peer.js';
 import { checkPeer } from '../options.js';
 import { retrySafely } from '../safe-retry.js';
 import type { Retry } from '../safe-retry.js';
+import type { PeerStatus } from '../status.js';
 
 /** How to resume a subscription. */
 export interface Reopen<T, C> {
@@ -84,33 +87,70 @@ export function reopenOnReconnect<T>(
   checkFunction('reopenOnReconnect.open', open);
   // With an `initial` alone each stream would begin at the same place.
   checkFunction('reopenOnReconnect.cursor', initial === undefined ? cursor : how.cursor);
-  return defer(() => {
-    let position = initial;
-    /** Whether a stream has ended with its socket, so that the next socket opens another one. */
-    let isLost = false;
-    const sockets$ = peer.status$.pipe(filter((status) => status.state === 'open'));
-    // Like any call, the first one starts at once, even without a socket: it waits, and makes a lazy peer dial. The first socket is
-    // therefore the current one, or the next one.
-    const openings$ = sockets$.pipe(
-      filter((_, nth) => nth > 0 || isLost),
-      startWith(null),
-    );
-    const stream$ = defer(() => observableFrom(open(position))).pipe(
-      tap((value) => {
-        position = cursor(value, position);
-      }),
-      materialize(),
-      filter((notification) => {
-        isLost = notification.kind === 'E' && endsWithSocket(notification.error, peer);
-        return !isLost;
-      }),
-    );
-    const closed$ = peer.status$.pipe(
-      filter((status) => status.state === 'closed'),
-      map(({ reason, error }) => ({ kind: 'E' as const, error: error ?? new ConnectionLostError(reason) })),
-    );
-    return concat(openings$.pipe(switchMap(() => stream$)), closed$).pipe(dematerialize());
+  return new Observable((subscriber) => {
+    new Reopening(subscriber, peer, open, cursor, initial).start();
   });
+}
+
+/** One subscription of {@link reopenOnReconnect}: follows the status of the peer, and reads a stream on each of its sockets. */
+export class Reopening<T> extends Relay<PeerStatus> implements RelayOwner<T> {
+  /** The stream that is read; `null` once it has ended with its socket. */
+  #reading: HandledRelay<T> | null = null;
+  /** Whether a socket was open since {@link start}. The first stream belongs to the first socket. */
+  #hadSocket = false;
+  #isOver = false;
+
+  constructor(
+    to: Subscriber<unknown>,
+    protected readonly peer: Peer,
+    protected readonly open: (cursor: unknown) => ObservableInput<T>,
+    private readonly cursor: (value: T, cursor: unknown) => unknown,
+    /** The cursor of the last value. */
+    protected last: unknown,
+  ) {
+    super(to);
+  }
+
+  /** Like any call, the first one starts at once, even without a socket: it waits, and makes a lazy peer dial. */
+  start(): void {
+    this.#read();
+    if (!this.closed) this.peer.status$.subscribe(this);
+  }
+
+  protected take({ state }: PeerStatus): void {
+    if (state !== 'open') return;
+    if (this.#hadSocket || this.#reading === null) this.#read();
+    this.#hadSocket = true;
+  }
+
+  /** The peer opens no more sockets, and the last stream may still end by itself. */
+  override complete(): void {
+    this.#isOver = true;
+    if (this.#reading !== null) return;
+    const { status } = this.peer;
+    if (status.state === 'closed') super.error(status.error ?? new ConnectionLostError(status.reason));
+    else super.complete();
+  }
+
+  /** Passes a value on, and keeps its cursor. */
+  received(value: T): void {
+    this.last = this.cursor(value, this.last);
+    this.to.next(value);
+  }
+
+  /** The stream has failed. If its socket has ended, another one may help. */
+  failed(error: unknown): void {
+    if (endsWithSocket(error, this.peer)) {
+      this.#reading = null;
+      if (this.#isOver) this.complete();
+    } else this.error(error);
+  }
+
+  #read(): void {
+    this.#reading?.unsubscribe();
+    this.#reading = new HandledRelay(this.to, this);
+    defer(() => observableFrom(this.open(this.last))).subscribe(this.#reading);
+  }
 }
 
 /** The default `cursor`: it never moves. */

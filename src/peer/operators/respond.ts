@@ -1,7 +1,8 @@
-import { EMPTY, Observable, catchError, concat, defer, filter, finalize, from, mergeMap } from 'rxjs';
-import type { ObservableInput, OperatorFunction } from 'rxjs';
+import { Observable, filter, from } from 'rxjs';
+import type { ObservableInput, OperatorFunction, Subscriber } from 'rxjs';
+import { Relay } from '../../rx/pipeline.js';
 import { failAnswer, stopUpload } from '../../stream/answer.js';
-import { checkOverflow, feed } from '../../stream/feed.js';
+import { FeedRelay, checkOverflow } from '../../stream/feed.js';
 import type { FeedOptions, Overflow } from '../../stream/feed.js';
 import { promisedBy, releaseInput } from '../../stream/input.js';
 import type { Input } from '../../stream/input.js';
@@ -40,10 +41,7 @@ export function respond<P = unknown, In = unknown, Out = unknown, O extends Answ
   checkFunction('respond', project);
   checkOptions(options, { overflow: true });
   const overflow = checkOverflow(options.overflow);
-  return (source) =>
-    new Observable((subscriber) =>
-      source.pipe(mergeMap((stream) => answer(stream, project as Project, overflow, subscriber))).subscribe(subscriber),
-    );
+  return (source) => new Observable((subscriber) => source.subscribe(new Responding(subscriber, project as Project, overflow)));
 }
 
 /** The values that answer a stream: all that rxjs takes for an Observable, and a Blob. Nothing leaves the stream to other handlers. */
@@ -51,50 +49,94 @@ export type Answer<Out> = ObservableInput<Out> | Blob | PromiseLike<void> | void
 
 type Project = (payload: unknown, stream: Stream) => Input<unknown> | void;
 
-function answer(stream: Stream, project: Project, overflow: Overflow, answering: { readonly closed: boolean }): Observable<never> {
-  const streamCore = Stream.streamCore(stream);
-  // The opener already knows how the stream ended, and may rely on no work starting after that.
-  if (streamCore.cause !== null) return EMPTY;
-  const settle = (): void => {
-    streamCore.handlerSettled();
-  };
-  streamCore.handlerStarted();
-  try {
-    const input = project(stream.payload, stream);
-    if (input !== undefined) {
-      if (answering.closed) cancelBegun(streamCore, input);
-      return sent(streamCore, input, overflow, settle);
-    }
-    settle();
-  } catch (error) {
-    settle();
-    streamCore.markTaken();
-    failAnswer(streamCore, error);
-    stopUpload(streamCore);
+/** Answers the streams of a source. Completes after the source and its last answer. */
+class Responding extends Relay<Stream> {
+  /** The source, until it has completed, and the answers that run. */
+  #running = 1;
+
+  constructor(
+    to: Subscriber<unknown>,
+    private readonly project: Project,
+    private readonly overflow: Overflow,
+  ) {
+    super(to);
   }
-  return EMPTY;
+
+  protected take(stream: Stream): void {
+    const streamCore = Stream.streamCore(stream);
+    // The opener already knows how the stream ended, and may rely on no work starting after that.
+    if (streamCore.cause !== null) return;
+    streamCore.handlerStarted();
+    try {
+      const input = this.project(stream.payload, stream);
+      if (input === undefined) streamCore.handlerSettled();
+      else this.#send(streamCore, input);
+    } catch (error) {
+      streamCore.handlerSettled();
+      streamCore.markTaken();
+      failAnswer(streamCore, error);
+      stopUpload(streamCore);
+    }
+  }
+
+  override complete(): void {
+    if (this.stop()) this.ended();
+  }
+
+  /** The source or an answer has ended. */
+  ended(): void {
+    if (--this.#running === 0) this.to.complete();
+  }
+
+  /** Sends the values of an answer. */
+  #send(stream: StreamCore, input: Input<unknown>): void {
+    const promise = promisedBy(input);
+    const settle = (): void => {
+      stream.handlerSettled();
+    };
+    void promise?.then(settle, settle);
+    if (this.closed) {
+      // `project` has unsubscribed. The work has begun, so the stream may not be refused.
+      stream.markTaken();
+      stream.cancel();
+      releaseInput(input);
+      if (promise === null) settle();
+    } else {
+      this.#running++;
+      const values = promise === null ? input : from(promise).pipe(filter((value) => value !== undefined));
+      new Answering(this.to, stream, this, promise).run(values, this.overflow);
+    }
+  }
 }
 
-/** Cancels a stream whose `project` has unsubscribed. The work has begun, so the stream may not be refused. */
-function cancelBegun(streamCore: StreamCore, input: Input<unknown>): void {
-  streamCore.markTaken();
-  streamCore.cancel();
-  releaseInput(input);
-}
+/** Ends an answer with its feed, and stops an upload that still runs. The opener has the error of a feed, and so has the log. */
+class Answering extends FeedRelay {
+  constructor(
+    to: Subscriber<unknown>,
+    stream: StreamCore,
+    private readonly owner: Responding,
+    /** A promise keeps running after the stream has ended. */
+    private readonly promise: Promise<unknown> | null,
+  ) {
+    super(to, stream);
+  }
 
-/** Sends the values of an answer, and then stops an upload that still runs. */
-function sent(streamCore: StreamCore, input: Input<unknown>, overflow: Overflow, settle: () => void): Observable<never> {
-  const promise = promisedBy(input);
-  const values = promise === null ? input : from(promise).pipe(filter((value) => value !== undefined));
-  const stopped$ = defer(() => {
-    stopUpload(streamCore);
-    return EMPTY;
-  });
-  const sent$ = concat(feed(streamCore, values, { overflow }).pipe(catchError(() => EMPTY)), stopped$);
-  // A promise keeps running after the stream has ended.
-  if (promise === null) return sent$.pipe(finalize(settle));
-  void promise.then(settle, settle);
-  return sent$;
+  override error(): void {
+    this.complete();
+  }
+
+  override complete(): void {
+    if (!this.stop()) return;
+    stopUpload(this.stream);
+    this.unsubscribe();
+    this.owner.ended();
+  }
+
+  override unsubscribe(): void {
+    const isRunning = !this.closed;
+    super.unsubscribe();
+    if (isRunning && this.promise === null) this.stream.handlerSettled();
+  }
 }
 
 /**

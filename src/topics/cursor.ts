@@ -1,4 +1,5 @@
 import { declaredError } from '../stream/end.js';
+import { randomInt32 } from '../util/random.js';
 import { RemoteError, StreamError } from '../wire/errors.js';
 import { ResetCode } from '../wire/codes.js';
 
@@ -59,4 +60,14 @@ function lostData(payload: unknown): { readonly resetTo: unknown } | null {
   if (typeof payload !== 'object' || payload === null || !('name' in payload) || payload.name !== NAME) return null;
   const data = 'data' in payload ? payload.data : null;
   return typeof data === 'object' && data !== null && 'resetTo' in data ? data : null;
+}
+
+/** Makes a name for a life of a log, of 64 random bits: the cursors of another life are lost. */
+export function newEpoch(): string {
+  return [randomInt32(), randomInt32()].map((bits) => (bits >>> 0).toString(36)).join('');
+}
+
+/** The number in a cursor such as `k3f:12`; NaN for any other value. */
+export function numberOf(cursor: unknown): number {
+  return typeof cursor === 'string' ? Number(/^[a-z0-9]+:(\d+)$/.exec(cursor)?.[1]) : NaN;
 }

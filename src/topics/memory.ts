@@ -1,10 +1,11 @@
-import { Subject } from 'rxjs';
-import { checkNumber } from '../util/check.js';
-import { checkOptions } from '../util/check.js';
-import { CursorLost } from './cursor-lost.js';
-import { newEpoch, numberOf } from './epoch.js';
-import { InOrder } from './in-order.js';
-import { checkMaxItemBytes, toMessageJson } from './json-value.js';
+import { Observable, Subject } from 'rxjs';
+import type { Subscriber } from 'rxjs';
+import { checkNumber, checkOptions } from '../util/check.js';
+import { Fifo, LazyMap } from '../util/collections.js';
+import { channels, checkChannel } from './bus.js';
+import type { Bus } from './bus.js';
+import { CursorLost, newEpoch, numberOf } from './cursor.js';
+import { checkMaxItemBytes, toJson, toMessageJson } from './json-value.js';
 import { checkPublish } from './log.js';
 import type { Log, Message, PublishOptions } from './log.js';
 
@@ -43,13 +44,11 @@ interface Entry {
 class MemoryLog<T> implements Log<T, string> {
   readonly #epoch = newEpoch();
   /** The kept messages by their numbers, the oldest first. */
-  readonly #entries = new Map<number, Entry>();
+  readonly #entries = new LazyMap<number, Entry>();
   /** The numbers of the kept messages that have a key. */
-  readonly #numbers = new Map<string, number>();
+  readonly #numbers = new LazyMap<string, number>();
   readonly #live$ = new Subject<Message<T, string>>();
-  readonly #messages = new InOrder<readonly [number: number, json: string]>(([number, json]) => {
-    if (this.#live$.observed) this.#live$.next(this.#message(number, json));
-  });
+  #messages: InOrder<readonly [number: number, json: string]> | null = null;
   readonly live$ = this.#live$.asObservable();
   /** The number of the last message. */
   #last = 0;
@@ -90,8 +89,15 @@ class MemoryLog<T> implements Log<T, string> {
     this.#entries.set(number, { json, key });
     if (key !== undefined) this.#numbers.set(key, number);
     if (this.#entries.size > this.keep) this.#trim();
-    this.#messages.send([number, json]);
+    if (this.#live$.observed) this.#emit(number, json);
     return number;
+  }
+
+  #emit(number: number, json: string): void {
+    this.#messages ??= new InOrder((message) => {
+      this.#live$.next(this.#message(...message));
+    });
+    this.#messages.send([number, json]);
   }
 
   #trim(): void {
@@ -121,5 +127,56 @@ class MemoryLog<T> implements Log<T, string> {
 
   #cursor(number: number): string {
     return `${this.#epoch}:${number}`;
+  }
+}
+
+/**
+ * Makes a bus within this process: the start for one server, and for tests.
+ *
+ * @example
+ * ```ts
+ * const bus = memoryBus();
+ * bus.on<string>('news').subscribe(console.log);
+ * await bus.send('news', 'hello');   // hello
+ * ```
+ */
+export function memoryBus(): Bus {
+  const opened = new Map<string, Subscriber<unknown>>();
+  // Listeners get a value as it was when it was sent.
+  const values = new InOrder<readonly [channel: string, json: string]>(([channel, json]) => {
+    opened.get(channel)?.next(JSON.parse(json));
+  });
+  const open = (channel: string): Observable<unknown> =>
+    new Observable((subscriber) => {
+      opened.set(channel, subscriber);
+      return () => opened.get(channel) === subscriber && opened.delete(channel);
+    });
+  return {
+    on: channels(open),
+    send: (channel, value) =>
+      new Promise((resolve) => {
+        checkChannel(channel);
+        values.send([channel, toJson(value)]);
+        resolve();
+      }),
+  };
+}
+
+/** Emits values one after another. A receiver of one value may send the next: it leaves once all have received the first. */
+class InOrder<T> {
+  readonly #unsent = new Fifo<T>();
+  #isSending = false;
+
+  constructor(private readonly emit: (value: T) => void) {}
+
+  send(value: T): void {
+    this.#unsent.push(value);
+    if (!this.#isSending) this.#sendAll();
+  }
+
+  #sendAll(): void {
+    this.#isSending = true;
+    for (let value = this.#unsent.shift(); value !== undefined; value = this.#unsent.shift()) this.emit(value);
+    this.#isSending = false;
   }
 }

@@ -3,7 +3,7 @@ import { join, relative } from 'node:path';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { firstValueFrom, from } from 'rxjs';
 import { memoryBus, memoryLog, presence, room } from '../../src/topics.js';
-import { newEpoch, numberOf } from '../../src/topics/epoch.js';
+import { newEpoch, numberOf } from '../../src/topics/cursor.js';
 import { otherPlatform } from '../support/platform/globals.js';
 
 const SOURCES = join(__dirname, '../../src');
