@@ -49,6 +49,8 @@ bundleRxjs(BUNDLED);
 
 const config: Config = {
   testEnvironment: '<rootDir>/spec/support/platform/test-environment.js',
+  // A test that writes to the console fails, but not while somebody looks for a fault with `npx jest`.
+  setupFilesAfterEnv: process.env['npm_lifecycle_event'] === 'test' ? ['<rootDir>/spec/support/platform/silence.ts'] : [],
   // It ends a test that hangs. It measures no speed: a busy machine is many times slower.
   testTimeout: 180_000,
   testMatch: ['<rootDir>/spec/**/*.spec.ts', '<rootDir>/marbles/**/*.marbles.ts'],

@@ -7,6 +7,7 @@ import type { MuxServer } from '../../src/node.js';
 import { handshake, rawSocket, requestOf } from '../support/socket/handshake.js';
 import type { Offer } from '../support/socket/handshake.js';
 import { httpServer } from '../support/socket/http.js';
+import { collectLogs } from '../support/peer/logs.js';
 
 const http = httpServer();
 
@@ -14,6 +15,8 @@ const http = httpServer();
 type Upgrade = readonly [request: IncomingMessage, socket: Duplex, head: Buffer];
 
 describe('upgrades on a shared HTTP server', () => {
+  collectLogs();
+
   let servers: MuxServer[];
 
   const served = (...paths: readonly string[]): void => {
