@@ -11,6 +11,16 @@ AsyncLocalStorage.prototype.run = function (...args) {
   return run.apply(this, args);
 };
 
+/** The timers since the last file of tests that would not keep a process alive. */
+const background = new Set();
+const Timeout = Object.getPrototypeOf(setTimeout(() => undefined, 0).unref());
+const { unref } = Timeout;
+
+Timeout.unref = function () {
+  background.add(this);
+  return unref.call(this);
+};
+
 /** Each module that a file of tests has loaded, compiled. */
 const compiled = new Map();
 
@@ -32,11 +42,16 @@ vm.compileFunction = (code, parameters, { filename, parsingContext }) => {
 /**
  * The environment of Node, which disables the storages of a file of tests at its end. jest-circus leaves one behind with each file.
  * Before Node 24 every promise asks each of them: after a hundred files a worker spends a tenth of its time there.
+ *
+ * It also ends the timers that the end of a process would end. The library's log has some, for a line a minute later: it would fail
+ * the run.
  */
 export default class extends TestEnvironment {
   async teardown() {
     for (const storage of storages) storage.disable();
     storages.clear();
+    for (const timer of background) clearTimeout(timer);
+    background.clear();
     await super.teardown();
   }
 }
