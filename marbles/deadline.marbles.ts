@@ -5,6 +5,7 @@ import { createPair } from '../src/testing.js';
 import { dialed } from './support/dialing.js';
 import { marbles } from './support/virtual.js';
 import { wire } from './support/wire.js';
+import { collectLogs } from '../spec/support/peer/logs.js';
 
 interface Row {
   readonly does: string;
@@ -22,6 +23,8 @@ const LATE = expect.objectContaining({ code: 'DEADLINE_EXCEEDED', timeoutMs: 5, 
 const REMOTE = expect.objectContaining({ code: 'REMOTE' });
 
 describe('a deadline of 5 ms on request$', () => {
+  collectLogs();
+
   it.each<Row>([
     {
       does: 'resets the stream when no answer has come by then',
@@ -121,6 +124,8 @@ describe('a deadline of 5 ms on open$', () => {
 });
 
 describe('a deadline', () => {
+  collectLogs();
+
   it(
     'The default deadline is 30 s for requests, and none for other calls',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {

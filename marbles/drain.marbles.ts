@@ -4,6 +4,7 @@ import { ResetCode, respond } from '../src/index.js';
 import { createPair } from '../src/testing.js';
 import { marbles } from './support/virtual.js';
 import { wire } from './support/wire.js';
+import { collectLogs } from '../spec/support/peer/logs.js';
 
 interface Row {
   readonly does: string;
@@ -22,6 +23,8 @@ interface Row {
 const CANCEL = expect.objectContaining({ code: 'RESET', resetCode: ResetCode.CANCEL });
 
 describe('close with a live stream', () => {
+  collectLogs();
+
   it.each<Row>([
     {
       does: 'waits for the stream, and closes after its end',

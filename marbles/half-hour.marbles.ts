@@ -3,6 +3,7 @@ import { filter, map, mergeMap, takeUntil } from 'rxjs';
 import { respond } from '../src/index.js';
 import { dialed } from './support/dialing.js';
 import { marbles } from './support/virtual.js';
+import { collectLogs } from '../spec/support/peer/logs.js';
 
 /** Counts the running timers of the platform. */
 const realTimers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout' || name === 'Immediate').length;
@@ -12,6 +13,8 @@ const every = (everyMs: number, mark: string, times: number): string =>
   `${everyMs}ms ${mark}` + ` ${everyMs - 1}ms ${mark}`.repeat(times - 1);
 
 describe('half an hour', () => {
+  collectLogs();
+
   it(
     'Half an hour of keepalive, an outage, backoff and a drain takes no real time',
     marbles(({ cold, expectObservable, expectSubscriptions, flush }) => {

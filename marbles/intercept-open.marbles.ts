@@ -5,8 +5,11 @@ import { createPair } from '../src/testing.js';
 import { hangsHooks } from './support/hooking.js';
 import { marbles } from './support/virtual.js';
 import { wire } from './support/wire.js';
+import { collectLogs } from '../spec/support/peer/logs.js';
 
 describe('interceptOpen', () => {
+  collectLogs();
+
   hangsHooks({
     name: 'interceptOpen',
     operator: interceptOpen,

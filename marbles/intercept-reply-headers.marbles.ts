@@ -5,8 +5,11 @@ import type { Stream } from '../src/index.js';
 import { createPair } from '../src/testing.js';
 import { hangsHooks } from './support/hooking.js';
 import { marbles } from './support/virtual.js';
+import { collectLogs } from '../spec/support/peer/logs.js';
 
 describe('interceptReplyHeaders', () => {
+  collectLogs();
+
   hangsHooks({
     name: 'interceptReplyHeaders',
     operator: interceptReplyHeaders,

@@ -20,8 +20,11 @@ import {
 } from 'rxjs';
 import { composed } from './support/composed.js';
 import type { Composition } from './support/composed.js';
+import { collectLogs } from '../spec/support/peer/logs.js';
 
 describe('a composed call', () => {
+  collectLogs();
+
   it.each<Composition>([
     {
       composed: 'repeat is opened again at each end',

@@ -4,6 +4,9 @@ import { respond } from '../src/index.js';
 import { createPair } from '../src/testing.js';
 import { marbles } from './support/virtual.js';
 import { wire } from './support/wire.js';
+import { collectLogs } from '../spec/support/peer/logs.js';
+
+collectLogs();
 
 interface Row {
   readonly does: string;

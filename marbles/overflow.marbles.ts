@@ -6,6 +6,7 @@ import type { Limits, Overflow, Peer } from '../src/index.js';
 import { createPair } from '../src/testing.js';
 import { known, knowingPair, whenKnown } from './support/known-line.js';
 import { marbles } from './support/virtual.js';
+import { collectLogs } from '../spec/support/peer/logs.js';
 
 /** One value of the rows. The socket accepts one and a half of them; the queue of a stream is smaller than one. */
 const big = (letter: string): string => letter.repeat(700_000);
@@ -209,6 +210,8 @@ describe.each<[string, (acceptor: Peer, values$: Observable<unknown>) => unknown
 });
 
 describe('stream.sendAll', () => {
+  collectLogs();
+
   it.each([['`sendAll`, open$ and through throw for an overflow of %j'], [{ dropOldest: 0 }], [{ dropOldest: '3' }]])(
     '`sendAll`, open$ and through throw for an overflow of %j',
     (overflow) => {

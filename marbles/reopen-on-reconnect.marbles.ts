@@ -6,6 +6,7 @@ import type { ConnectOptions, Peer, Retry } from '../src/index.js';
 import { dialed } from './support/dialing.js';
 import type { Dialed } from './support/dialing.js';
 import { marbles } from './support/virtual.js';
+import { collectLogs } from '../spec/support/peer/logs.js';
 
 interface Row {
   readonly does: string;
@@ -67,6 +68,8 @@ const follow = (peer: Peer): Observable<string> =>
   });
 
 describe('reopenOnReconnect', () => {
+  collectLogs();
+
   it.each<Row>([
     {
       does: 'waits with the stream',

@@ -6,6 +6,7 @@ import type { Stream } from '../src/index.js';
 import { createPair } from '../src/testing.js';
 import { marbles } from './support/virtual.js';
 import { wire } from './support/wire.js';
+import { collectLogs } from '../spec/support/peer/logs.js';
 
 interface Row {
   readonly does: string;
@@ -20,6 +21,8 @@ interface Row {
 }
 
 describe('request$', () => {
+  collectLogs();
+
   it.each<Row>([
     {
       does: 'waits while no answer comes',

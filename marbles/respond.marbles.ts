@@ -6,6 +6,7 @@ import { createPair } from '../src/testing.js';
 import { logged } from './support/logged.js';
 import { marbles } from './support/virtual.js';
 import { wire } from './support/wire.js';
+import { collectLogs } from '../spec/support/peer/logs.js';
 
 interface Row {
   readonly does: string;
@@ -30,6 +31,8 @@ const REFUSED = expect.objectContaining({ code: 'REFUSED', retriable: true });
 const CANCEL = expect.objectContaining({ code: 'RESET', resetCode: ResetCode.CANCEL });
 
 describe('respond', () => {
+  collectLogs();
+
   it.each<Row>([
     {
       does: 'leaves the caller waiting while the answer is silent',

@@ -7,6 +7,7 @@ import { createPair } from '../src/testing.js';
 import { dialed } from './support/dialing.js';
 import { marbles } from './support/virtual.js';
 import { wire } from './support/wire.js';
+import { collectLogs } from '../spec/support/peer/logs.js';
 
 const REFUSED = expect.objectContaining({ code: 'REFUSED', resetCode: 7, retriable: true });
 /** Three attempts, 4 ms apart: the width of `(oX)`. */
@@ -39,6 +40,8 @@ interface Row {
 }
 
 describe('the option retry', () => {
+  collectLogs();
+
   it.each<Row>([
     {
       does: 'does nothing without a refusal',

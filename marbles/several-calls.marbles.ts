@@ -21,8 +21,11 @@ import {
 } from 'rxjs';
 import { composed } from './support/composed.js';
 import type { Composition } from './support/composed.js';
+import { collectLogs } from '../spec/support/peer/logs.js';
 
 describe('several composed calls', () => {
+  collectLogs();
+
   it.each<Composition>([
     {
       composed: 'switchMap is cancelled by the next call',

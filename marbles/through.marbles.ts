@@ -8,6 +8,7 @@ import type { Pair } from '../src/testing.js';
 import { marbles } from './support/virtual.js';
 import type { OperatorRow } from './support/virtual.js';
 import { wire } from './support/wire.js';
+import { collectLogs } from '../spec/support/peer/logs.js';
 
 interface Row extends OperatorRow {
   readonly onWire: string;
@@ -22,6 +23,8 @@ function pairThat(answers: (stream: Stream) => Observable<string>): Pair {
 }
 
 describe('through', () => {
+  collectLogs();
+
   it.each<Row>([
     {
       does: 'sends nothing while its source is silent',

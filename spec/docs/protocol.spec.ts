@@ -10,6 +10,7 @@ import type { Frame } from '../../src/wire/frame.js';
 import { encodedLength } from '../../src/wire/length.js';
 import { ResetCode } from '../../src/wire/codes.js';
 import { codeIn, fences, tableBelow } from './markdown.js';
+import { collectLogs } from '../support/peer/logs.js';
 
 const PAGE = 'docs/PROTOCOL.md';
 /** A close code of the WebSocket library, which this library neither sends nor interprets. */
@@ -61,6 +62,8 @@ describe('cuts of PROTOCOL.md', () => {
 });
 
 describe('conversation of PROTOCOL.md', () => {
+  collectLogs();
+
   it('Two peers send the frames that PROTOCOL.md shows', async () => {
     const { dialer, acceptor, link } = createPair();
     const said: string[] = [];

@@ -8,12 +8,15 @@ import { Network } from '../support/peer/network.js';
 import { createPair } from '../support/peer/tracked.js';
 import { loadRecipes } from './recipes.js';
 import type { Recipes } from './recipes.js';
+import { collectLogs } from '../support/peer/logs.js';
 
 const page = loadRecipes() as Recipes;
 /** The payload that callers receive for an internal error. */
 const INTERNAL = { name: 'Error', message: 'internal error' };
 
 describe('connections', () => {
+  collectLogs();
+
   let time: VirtualTime;
 
   beforeEach(() => {

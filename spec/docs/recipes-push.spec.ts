@@ -8,6 +8,7 @@ import { marbles } from '../../marbles/support/virtual.js';
 import { createPair } from '../support/peer/tracked.js';
 import { loadRecipes } from './recipes.js';
 import type { Recipes } from './recipes.js';
+import { collectLogs } from '../support/peer/logs.js';
 
 const page = loadRecipes() as Recipes;
 
@@ -31,6 +32,8 @@ describe('one feed', () => {
 });
 
 describe('server push', () => {
+  collectLogs();
+
   it(
     '`pushedStore` keeps the last value of each topic at every client',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {

@@ -5,6 +5,7 @@ import { marbles } from '../../marbles/support/virtual.js';
 import { createPair } from '../support/peer/tracked.js';
 import { loadRecipes } from './recipes.js';
 import type { Recipes } from './recipes.js';
+import { collectLogs } from '../support/peer/logs.js';
 
 const page = loadRecipes() as Recipes;
 
@@ -56,6 +57,8 @@ describe('ticker', () => {
 });
 
 describe('optimistic interface', () => {
+  collectLogs();
+
   const before = { id: 7, title: 'write' };
   const after = { id: 7, title: 'rewrite' };
 

@@ -12,6 +12,7 @@ import { endless } from '../support/peer/endless.js';
 import { createPair } from '../support/peer/tracked.js';
 import { loadRecipes } from './recipes.js';
 import type { Recipes } from './recipes.js';
+import { collectLogs } from '../support/peer/logs.js';
 
 const page = loadRecipes() as Recipes;
 
@@ -59,6 +60,8 @@ describe('exports', () => {
 });
 
 describe('live search', () => {
+  collectLogs();
+
   it(
     '`liveSearch` ends the search on the server when the term changes',
     marbles(({ cold, hot, expectObservable, expectSubscriptions }) => {

@@ -4,6 +4,9 @@ import { inspect, Omitted } from '../../src/inspect.js';
 import type { InspectorLine } from '../../src/inspect.js';
 import { createPair, createServer, virtualTime } from '../../src/testing.js';
 import { connect } from '../../src/index.js';
+import { collectLogs } from '../support/peer/logs.js';
+
+collectLogs();
 
 /** An acceptor that takes notifications. */
 const TAKES = { acceptor: { onStream: () => undefined } };

@@ -5,11 +5,14 @@ import { createPair, createServer } from '../../src/testing.js';
 import { counting, NOTHING } from '../support/peer/counting.js';
 import type { Held } from '../support/peer/counting.js';
 import { virtualPeerTime } from '../support/peer/time.js';
+import { collectLogs } from '../support/peer/logs.js';
 
 const time = virtualPeerTime();
 const { held, watch } = counting(time);
 
 describe('the counter of held things', () => {
+  collectLogs();
+
   it('The counter counts nothing when nothing is held', () => {
     of(1).subscribe();
     expect(held()).toEqual(NOTHING);

@@ -11,6 +11,7 @@ import type { End } from './pipe.js';
 import { promisesRun } from './run.js';
 import { SEED } from './seeded.js';
 import { World } from './world.js';
+import { collectLogs } from '../support/peer/logs.js';
 
 /** One stream from its open to its end, as both users want it. */
 interface Exchange {
@@ -150,6 +151,8 @@ async function play(all: readonly (readonly [number, Exchange])[], { codec, cap,
 }
 
 describe('the outcome of a stream', () => {
+  collectLogs();
+
   it('The outcome of a stream is independent of codec, cap, order of deliveries and other streams', async () => {
     let ended = 0;
     await fc.assert(

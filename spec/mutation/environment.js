@@ -1,4 +1,4 @@
-import { TestEnvironment } from 'jest-environment-node';
+import TestEnvironment from '../support/platform/test-environment.js';
 
 /** Skips the rest of a file once a test in it has failed: one failure kills a mutant, and later properties would only shrink theirs. */
 export default class extends TestEnvironment {

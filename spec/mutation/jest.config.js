@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
@@ -14,6 +15,7 @@ export default {
   // The slowest specs: properties over whole sessions.
   testPathIgnorePatterns: ['/node_modules/', '\\.property\\.spec\\.ts$'],
   testEnvironment: join(here, 'environment.js'),
+  sandboxInjectedGlobals: JSON.parse(readFileSync(join(here, '../support/platform/intrinsics.json'), 'utf8')),
   runner: join(here, 'runner.js'),
   transform: { '\\.ts$': join(here, 'transform.js') },
   moduleNameMapper: {

@@ -12,6 +12,7 @@ import { answerOn, handshake, portOf, rawSocket, requestOf } from '../support/so
 import { httpServer } from '../support/socket/http.js';
 import { turn, until } from '../support/socket/leaks.js';
 import { emptied } from '../support/socket/servers.js';
+import { collectLogs } from '../support/peer/logs.js';
 
 const http = httpServer();
 
@@ -42,6 +43,8 @@ describe('accept', () => {
 });
 
 describe('handleUpgrade', () => {
+  collectLogs();
+
   /** The peer of the next upgrade. */
   const nextPeer = (options: UpgradeOptions): Promise<Peer> =>
     new Promise((resolve) => {

@@ -8,11 +8,14 @@ import type { MuxServer, UpgradeOptions } from '../../src/node.js';
 import { selfSigned } from '../support/socket/certificate.js';
 import { answerOn, portOf, rawSocket, requestOf } from '../support/socket/handshake.js';
 import { turn, until, watchResources } from '../support/socket/leaks.js';
+import { collectLogs } from '../support/peer/logs.js';
 
 /** The header of a TLS record of 512 bytes, and the first byte of its ClientHello. */
 const CUT_HELLO = Buffer.from([0x16, 3, 1, 2, 0, 1]);
 
 describe('close with TLS', () => {
+  collectLogs();
+
   let leaks: ReturnType<typeof watchResources>;
   const tls = selfSigned();
 

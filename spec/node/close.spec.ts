@@ -9,6 +9,7 @@ import { virtualTime } from '../../src/testing.js';
 import type { VirtualTime } from '../../src/testing.js';
 import { answerOn, handshake, portOf, rawSocket, requestOf } from '../support/socket/handshake.js';
 import { turn, until, watchResources } from '../support/socket/leaks.js';
+import { collectLogs } from '../support/peer/logs.js';
 
 const HOUR = 3_600_000;
 
@@ -280,6 +281,8 @@ describe('close', () => {
 });
 
 describe('draining servers', () => {
+  collectLogs();
+
   let leaks: ReturnType<typeof watchResources>;
   let server: MuxServer;
   let dialers: Peer[];

@@ -8,8 +8,6 @@ import { until, watchResources } from '../support/socket/leaks.js';
 import { emptied, testServer } from '../support/socket/servers.js';
 import type { TestServer } from '../support/socket/servers.js';
 
-collectLogs();
-
 const NAME = "expected the subprotocol 'mux.v1.json' in first place";
 
 describe('handshakes', () => {
@@ -23,10 +21,12 @@ describe('handshakes', () => {
   });
 
   afterEach(async () => {
-    jest.restoreAllMocks();
     await server.dispose();
     expect(await leaks()).toEqual({});
   });
+
+  // After the server, which writes its last lines as it ends.
+  collectLogs();
 
   describe('accepted subprotocols', () => {
     it.each<readonly [what: string, protocols: readonly string[]]>([

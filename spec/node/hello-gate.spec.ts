@@ -5,6 +5,9 @@ import type { AcceptOptions } from '../../src/node.js';
 import { portOf } from '../support/socket/handshake.js';
 import { httpServer } from '../support/socket/http.js';
 import { until } from '../support/socket/leaks.js';
+import { collectLogs } from '../support/peer/logs.js';
+
+collectLogs();
 
 const http = httpServer((server) => {
   server.closeAllConnections();

@@ -8,6 +8,7 @@ import type { MuxServer } from '../../src/node.js';
 import { handshake, rawSocket, requestOf } from '../support/socket/handshake.js';
 import type { Offer } from '../support/socket/handshake.js';
 import { httpServer } from '../support/socket/http.js';
+import { collectLogs } from '../support/peer/logs.js';
 
 const http = httpServer();
 
@@ -15,6 +16,8 @@ const http = httpServer();
 type Upgrade = readonly [request: IncomingMessage, socket: Duplex, head: Buffer];
 
 describe('upgrades on a shared HTTP server', () => {
+  collectLogs();
+
   let servers: MuxServer[];
 
   const served = (...paths: readonly string[]): void => {

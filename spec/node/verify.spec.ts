@@ -9,6 +9,7 @@ import { answerOn, handshake, portOf, rawSocket, requestOf } from '../support/so
 import { turn, until, watchResources } from '../support/socket/leaks.js';
 import { emptied, testServer } from '../support/socket/servers.js';
 import type { TestServer } from '../support/socket/servers.js';
+import { collectLogs } from '../support/peer/logs.js';
 
 interface Decide {
   readonly resolve: (verdict: Verdict) => void;
@@ -33,10 +34,12 @@ describe('verify', () => {
   });
 
   afterEach(async () => {
-    jest.restoreAllMocks();
     await server.dispose();
     expect(await leaks()).toEqual({});
   });
+
+  // After the server, which writes its last lines as it ends.
+  collectLogs();
 
   const user = { user: 'ann' } as PeerContext;
 

@@ -5,6 +5,7 @@ import { connect, demultiplex, ofDirection, ofStream, ofType } from '../../src/i
 import type { FrameEvent } from '../../src/index.js';
 import { createServer } from '../../src/testing.js';
 import { virtualPeerTime } from '../support/peer/time.js';
+import { collectLogs } from '../support/peer/logs.js';
 
 const time = virtualPeerTime();
 
@@ -26,6 +27,8 @@ async function saidOf(pipeline: (frames$: Observable<FrameEvent>) => Observable<
 }
 
 describe('operators over the frames of a peer that reconnects', () => {
+  collectLogs();
+
   it('`demultiplex` keeps equal stream ids of several sockets apart after a groupBy connection', async () => {
     const said = await saidOf((frames$) =>
       frames$.pipe(

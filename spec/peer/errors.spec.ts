@@ -4,6 +4,7 @@ import type { AnyMuxError, ConnectOptions, Peer } from '../../src/index.js';
 import { createPair } from '../../src/testing.js';
 import { Network } from '../support/peer/network.js';
 import { virtualPeerTime } from '../support/peer/time.js';
+import { collectLogs } from '../support/peer/logs.js';
 
 const time = virtualPeerTime();
 
@@ -314,6 +315,8 @@ const CASES: readonly Case[] = [
 ];
 
 describe('Errors of a request', () => {
+  collectLogs();
+
   it.each(CASES.map((entry) => [entry.when, entry] as const))(
     'A request rejects when %s',
     async (_when, { run, code, retriable, streamId, facts, message }) => {

@@ -4,8 +4,11 @@ import { ResetError } from '../../src/index.js';
 import { MsgpackCodec } from '../../src/msgpack.js';
 import { fakePeer } from '../../src/testing.js';
 import { marbles } from '../../marbles/support/virtual.js';
+import { collectLogs } from '../support/peer/logs.js';
 
 describe('fakePeer', () => {
+  collectLogs();
+
   it(
     '`fakePeer` answers each call with the row of its name, from the start of the call on',
     marbles((helpers) => {

@@ -8,6 +8,7 @@ import { createPair } from '../support/peer/tracked.js';
 import type { FaultScript, Pair, PairOptions, Side } from '../../src/testing.js';
 import { CLOCKS } from './clocks.js';
 import type { Clock } from './clocks.js';
+import { collectLogs } from '../support/peer/logs.js';
 
 /** Creates a pair whose acceptor echoes the payload. */
 function echo(options: PairOptions = {}): Pair {
@@ -33,6 +34,8 @@ describe.each(CLOCKS)('createPair in $kind time', ({ start }) => {
   afterEach(() => {
     clock.stop();
   });
+
+  collectLogs();
 
   it('A pair joins two peers that are open at once', () => {
     const { dialer, acceptor } = createPair();

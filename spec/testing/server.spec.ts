@@ -8,6 +8,7 @@ import { createServer, virtualTime } from '../../src/testing.js';
 import type { TestServer, TestServerOptions } from '../../src/testing.js';
 import { CLOCKS } from './clocks.js';
 import type { Clock } from './clocks.js';
+import { collectLogs } from '../support/peer/logs.js';
 
 const SOON = { minDelayMs: 1, maxDelayMs: 5 };
 
@@ -35,6 +36,8 @@ describe.each(CLOCKS)('createServer in $kind time', ({ start }) => {
   afterEach(() => {
     clock.stop();
   });
+
+  collectLogs();
 
   it('A test server answers its dialers', async () => {
     const peer = dial(echoing());

@@ -6,8 +6,10 @@ import { CODECS } from '../../support/codec/shipped.js';
 import { framesOf } from '../../support/peer/frames.js';
 import { promised, settled } from '../../support/peer/outcome.js';
 import { virtualPeerTime } from '../../support/peer/time.js';
+import { collectLogs } from '../../support/peer/logs.js';
 
 const time = virtualPeerTime();
+collectLogs();
 
 const OPENING: readonly (readonly [call: string, (peer: Peer, headers?: object) => unknown])[] = [
   ['open', (peer, headers) => peer.open('p', { headers, end: true })],

@@ -5,6 +5,9 @@ import { through } from '../../../src/index.js';
 import type { OpenOptions, Peer } from '../../../src/index.js';
 import { createPair } from '../../../src/testing.js';
 import { virtualPeerTime } from '../../support/peer/time.js';
+import { collectLogs } from '../../support/peer/logs.js';
+
+collectLogs();
 
 const time = virtualPeerTime();
 

@@ -7,6 +7,9 @@ import { createPair } from '../../../src/testing.js';
 import { framesOf } from '../../support/peer/frames.js';
 import { settled } from '../../support/peer/outcome.js';
 import { virtualPeerTime } from '../../support/peer/time.js';
+import { collectLogs } from '../../support/peer/logs.js';
+
+collectLogs();
 
 const time = virtualPeerTime();
 

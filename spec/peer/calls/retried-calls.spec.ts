@@ -7,6 +7,7 @@ import { createPair } from '../../../src/testing.js';
 import { dialing, SOON } from '../../support/peer/dialing.js';
 import { Network } from '../../support/peer/network.js';
 import { virtualPeerTime } from '../../support/peer/time.js';
+import { collectLogs } from '../../support/peer/logs.js';
 
 const time = virtualPeerTime();
 
@@ -15,6 +16,8 @@ const told = (call: Promise<unknown>): Promise<unknown> =>
   call.catch((error: unknown) => (isMuxError(error) ? [error.code, error.retriable] : error));
 
 describe('Retries of a call whose handler ran', () => {
+  collectLogs();
+
   const refused = (): never => {
     throw new RefusedError('busy');
   };

@@ -4,6 +4,7 @@ import { MsgpackCodec } from '../../../src/msgpack.js';
 import { createPair } from '../../../src/testing.js';
 import { progressOf } from '../../support/peer/outcome.js';
 import { virtualPeerTime } from '../../support/peer/time.js';
+import { collectLogs } from '../../support/peer/logs.js';
 
 const time = virtualPeerTime();
 
@@ -40,6 +41,8 @@ describe('Blob as an input', () => {
 });
 
 describe('Blob', () => {
+  collectLogs();
+
   it('A Blob can be sent again', async () => {
     const blob = new Blob(['abc']);
     const twice = [await arriving(blob), await arriving(blob)];

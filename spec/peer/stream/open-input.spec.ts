@@ -7,8 +7,10 @@ import type { Input, Peer } from '../../../src/index.js';
 import { createPair } from '../../../src/testing.js';
 import { framesOf } from '../../support/peer/frames.js';
 import { virtualPeerTime } from '../../support/peer/time.js';
+import { collectLogs } from '../../support/peer/logs.js';
 
 const time = virtualPeerTime();
+collectLogs();
 
 const making = () => ['a', 'b'].values();
 

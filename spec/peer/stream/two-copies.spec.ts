@@ -5,10 +5,13 @@ import { createPair } from '../../../src/testing.js';
 import { reconnecting } from '../../support/peer/dialing.js';
 import { Network } from '../../support/peer/network.js';
 import { virtualPeerTime } from '../../support/peer/time.js';
+import { collectLogs } from '../../support/peer/logs.js';
 
 const time = virtualPeerTime();
 
 describe('Second copy of the package', () => {
+  collectLogs();
+
   let copy: typeof first;
 
   beforeAll(async () => {

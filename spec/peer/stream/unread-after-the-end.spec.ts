@@ -6,6 +6,7 @@ import type { Peer, Stream } from '../../../src/index.js';
 import { createPair } from '../../../src/testing.js';
 import { framesOf } from '../../support/peer/frames.js';
 import { virtualPeerTime } from '../../support/peer/time.js';
+import { collectLogs } from '../../support/peer/logs.js';
 
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
@@ -36,6 +37,8 @@ async function overfill(peer: Peer, end: (stream: Stream) => unknown): Promise<v
 const resetCodes = (sent: readonly { readonly code?: unknown }[]) => sent.flatMap(({ code }) => (code === undefined ? [] : [code]));
 
 describe('Unread values of an iterator whose stream has ended', () => {
+  collectLogs();
+
   it('Unread values of an ended stream stay counted while its iterator is reachable, whatever its handler has done', async () => {
     const { dialer, acceptor } = createPair({ acceptor: { limits: LIMITS } });
     const iterators: AsyncIterator<unknown>[] = [];

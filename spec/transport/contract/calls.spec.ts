@@ -5,6 +5,9 @@ import type { Frame, Stream } from '../../../src/index.js';
 import { turn } from '../../support/socket/leaks.js';
 import type { LineOptions } from '../../support/socket/lines.js';
 import { onEveryLine } from './every-line.js';
+import { collectLogs } from '../../support/peer/logs.js';
+
+collectLogs();
 
 const KIB = 1024;
 
