@@ -68,7 +68,7 @@ const CASES: readonly (readonly [title: string, sources: readonly string[], text
   [
     'The build refuses a super class whose private names it does not know',
     ['class A extends Stranger { #x = 1; }'],
-    ['expected a class to extend one of ours, or Error, Observable, Subscription, TypeError; got Stranger'],
+    ['expected a class to extend one of ours, or Error, Observable, Subject, Subscription, TypeError; got Stranger'],
   ],
 ];
 
