@@ -1,13 +1,16 @@
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from '@jest/globals';
-import fc from '../support/fast-check.js';
-import { JsonCodec } from '../../src/codec/json.js';
+import { isJsonReady } from '../../src/codec/json-check.js';
+import { hasMoreItems } from '../../src/codec/json-text.js';
+import { flatJson, JsonCodec, quotedLength } from '../../src/codec/json.js';
+import { MsgpackCodec } from '../../src/codec/msgpack.js';
 import { ABSENT } from '../../src/wire/frame.js';
 import type { Frame } from '../../src/wire/frame.js';
-import { framesEqual } from '../../src/wire/mapping.js';
-import { toMapping } from '../../src/wire/mapping.js';
-import { awkwardText, frames, jsonPayload } from '../support/wire/arbitraries.js';
+import { encodedLength } from '../../src/wire/length.js';
+import { framesEqual, toMapping } from '../../src/wire/mapping.js';
 import { failing, failureOf, nested, REVERSED } from '../support/codec/values.js';
+import fc from '../support/fast-check.js';
+import { awkwardText, frames, jsonPayload } from '../support/wire/arbitraries.js';
 
 const codec = new JsonCodec();
 
@@ -438,5 +441,270 @@ describe('JsonCodec.decode', () => {
       }),
       { numRuns: 1500 },
     );
+  });
+});
+
+const SEED = { seed: Number(process.env['FC_SEED'] ?? 1) };
+
+describe('quotedLength', () => {
+  const expectQuoted = (json: string): void => {
+    expect(quotedLength(json)).toBe(encodedLength(JSON.stringify(json)) - 2);
+  };
+
+  it('`quotedLength` measures random JSON text as JSON.stringify writes it', () => {
+    fc.assert(
+      fc.property(awkwardText(20), fc.nat(2_100), (value, spread) => {
+        expectQuoted(JSON.stringify(`${value}${'x'.repeat(spread)}`.repeat(4)));
+      }),
+      { ...SEED, numRuns: 500 },
+    );
+  });
+
+  it.each(['"', '\\', 'é', '€', '😀', '!', '#', '[', ']', '\u0022\u0023', '\u00a2', '\u00dc'])(
+    '`quotedLength` measures a text of many %j as JSON.stringify writes it, at each length around a piece and a word',
+    (character) => {
+      for (const units of [0, 1, 2, 3, 4, 5, 1_022, 1_023, 1_024, 1_025, 1_026, 3_000]) {
+        for (const around of ['', '"', 'x"', '\\xx']) expectQuoted(around + character.repeat(units) + around);
+      }
+    },
+  );
+
+  it('`quotedLength` counts no quote that the text before it left behind', () => {
+    quotedLength('"'.repeat(1_024));
+    expect(quotedLength('"xx')).toBe(4);
+  });
+});
+
+describe('isJsonReady', () => {
+  class Row {
+    readonly id = 1;
+  }
+
+  class Tagged {
+    readonly [Symbol.toStringTag] = 'Row';
+  }
+
+  it.each<[string, unknown]>([
+    ['text', 'a'],
+    ['a number', -1.5],
+    ['true', true],
+    ['null', null],
+    ['an empty array', []],
+    ['an empty object', {}],
+    ['an array of scalars', ['a', 1, false, null]],
+    ['an object of scalars', { a: 'a', b: 1, c: false, d: null }],
+    ['an object without a prototype', Object.assign(Object.create(null) as object, { a: 1 })],
+    ['an object with its own tag', { [Symbol.toStringTag]: 'Row', a: 1 }],
+    ['an object whose prototype is a plain object', Object.assign(Object.create({ inherited: 1 }) as object, { a: 1 })],
+    ['an instance of a class', new Row()],
+    ['a date', new Date(0)],
+    ['an invalid date, which JSON writes as null', new Date(NaN)],
+    ['a property named constructor', { constructor: 'a' }],
+    ['a property that is undefined, which JSON leaves out', { a: undefined }],
+    ['objects in arrays in objects', { a: [{ b: ['c'] }] }],
+  ])('`isJsonReady` accepts %s', (_what, value) => {
+    expect(isJsonReady(value, 3 + 1)).toBe(true);
+  });
+
+  it.each<[string, unknown]>([
+    ['undefined', undefined],
+    ['NaN', NaN],
+    ['Infinity', Infinity],
+    ['a bigint', 1n],
+    ['a symbol', Symbol('a')],
+    ['a function', () => 1],
+    ['a date with a toJSON of its own', Object.assign(new Date(0), { toJSON: () => 1 })],
+    ['a date with a toISOString of its own', Object.assign(new Date(0), { toISOString: () => 1 })],
+    ['a plain object with a toJSON', { toJSON: () => 1 }],
+    ['an array with a toJSON', Object.assign([], { toJSON: () => 1 })],
+    ['a map', new Map()],
+    ['an error', new Error('lost')],
+    ['an instance with its own tag', new Tagged()],
+    ['a built-in iterator', new Map().values()],
+    ['bytes', new Uint8Array(1)],
+    ['an array of a subclass', new (class extends Array<number> {})()],
+  ])('`isJsonReady` refuses %s, at any depth', (_what, value) => {
+    expect(isJsonReady(value, 9)).toBe(false);
+    if (value !== undefined) expect([isJsonReady({ a: 'a', b: value }, 9), isJsonReady(['a', value], 9)]).toEqual([false, false]);
+  });
+
+  it.each<[string, (inner: unknown) => unknown]>([
+    ['arrays', (inner) => ['a', inner]],
+    ['objects', (inner) => ({ a: 'a', b: inner })],
+  ])('`isJsonReady` accepts %s up to the given depth', (_what, around) => {
+    expect([isJsonReady(nested(5, around), 5), isJsonReady(nested(6, around), 5)]).toEqual([true, false]);
+  });
+});
+
+describe('hasMoreItems', () => {
+  const codec = new JsonCodec();
+
+  /** Counts the items of a value as they are defined: scalars, keys, arrays and maps. */
+  function itemsOf(value: unknown): number {
+    if (Array.isArray(value)) return value.reduce<number>((items, each) => items + itemsOf(each), 1);
+    if (typeof value !== 'object' || value === null) return 1;
+    return Object.values(value).reduce<number>((items, each) => items + 1 + itemsOf(each), 1);
+  }
+
+  /** Pads a text with spaces, so that no limit is settled by its length alone. */
+  const padded = (json: string): string => json + ' '.repeat(2 * json.length + 4);
+
+  /** The number of items that `hasMoreItems` finds in a text. */
+  function counted(text: string): number {
+    let items = 0;
+    while (hasMoreItems(padded(text), items)) items++;
+    return items;
+  }
+
+  it.each<[text: string, items: number]>([
+    ['null', 1],
+    ['"a,b:[{"', 1],
+    ['[]', 1],
+    ['{}', 1],
+    ['[ \n]', 1],
+    ['{ }', 1],
+    ['[1,2]', 3],
+    ['[[],[]]', 3],
+    ['{"a":1,"b":{}}', 5],
+    [String.raw`["\"","\\","\\\",[",""]`, 5],
+    ['[[[1]]]', 4],
+    ['"never closed', 1],
+  ])('`hasMoreItems` counts the items of %s: %i', (text, items) => {
+    expect(counted(text)).toBe(items);
+  });
+
+  it('`hasMoreItems` counts exactly, with and without white space', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.constantFrom(0, 1), (value, indent) => {
+        const text = padded(JSON.stringify(value, null, indent));
+        const items = itemsOf(value);
+        expect([hasMoreItems(text, items), hasMoreItems(text, items - 1)]).toEqual([false, true]);
+      }),
+    );
+  });
+
+  it.each<[what: string, text: string]>([
+    ['numbers', `[${Array.from({ length: 9 }, () => 0).join()}]`],
+    ['arrays', '['.repeat(10) + ']'.repeat(10)],
+    ['keys', `{${Array.from({ length: 5 }, () => '"":0').join()}}`],
+  ])('`hasMoreItems` may skip short texts, which have at most one item per two characters: %s', (_what, text) => {
+    const most = Math.ceil(text.length / 2);
+    expect([hasMoreItems(text, most), itemsOf(JSON.parse(text)) <= most]).toEqual([false, true]);
+  });
+
+  it.each<[what: string, decode: (most: number) => unknown]>([
+    ['a payload', (maxPayloadItems) => codec.decodePayload(`[${'[],'.repeat(8)}[]]`, { maxPayloadItems })],
+    ['a message', (maxPayloadItems) => codec.decode('{"type":"data","stream":1,"payload":[[],[],[]]}', { maxPayloadItems })],
+  ])('JsonCodec refuses %s with more items than the limit', (_what, decode) => {
+    expect(() => decode(10)).not.toThrow();
+    expect(() => decode(9)).toThrow(/^codec 'json': expected at most \d items \(maxPayloadItems\), got more$/);
+  });
+
+  it('JsonCodec accepts a million items by default, and ignores separators within strings', () => {
+    const texts = (count: number): string => JSON.stringify(Array.from({ length: count }, () => ',,,,'));
+    expect(codec.decodePayload(texts(999_999))).toHaveLength(999_999);
+    expect(() => codec.decodePayload(texts(1_000_000))).toThrow('at most 1000000 items');
+    expect(codec.decodePayload(JSON.stringify('[,'.repeat(1_500_000)))).toHaveLength(3_000_000);
+  });
+});
+
+describe('flatJson', () => {
+  const SEED = { seed: Number(process.env['FC_SEED'] ?? 1) };
+  const scalar = fc.oneof(awkwardText(), fc.double(), fc.integer(), fc.boolean(), fc.constantFrom(null, -0, NaN, undefined, []));
+
+  it('`flatJson` writes headers as `JSON.stringify` does, or returns null', () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.oneof(awkwardText(5), fc.string()), scalar, { maxKeys: 4 }), (headers) => {
+        const written = flatJson(headers);
+        const isFlat = Object.values(headers).every(
+          (value) => value !== undefined && !Number.isNaN(value) && Math.abs(Number(value ?? 0)) !== Infinity && !Array.isArray(value),
+        );
+        expect(written).toBe(isFlat || typeof written === 'string' ? JSON.stringify(headers) : null);
+      }),
+      { ...SEED, numRuns: 1_000 },
+    );
+  });
+
+  it.each<[string, object]>([
+    ['an inner object', { a: 'a', b: {} }],
+    ['an inner array', { a: [] }],
+    ['NaN', { a: NaN }],
+    ['undefined', { a: undefined }],
+    ['a bigint', { a: 1n }],
+    ['a toJSON', { toJSON: () => ({}) }],
+    ['an instance of a class', new (class Row {})()],
+    ['an array', ['a']],
+    ['an array with the prototype of an object', Object.setPrototypeOf(['a'], Object.prototype) as object],
+    ['a date', new Date(0)],
+    ['a map', new Map()],
+    ['bytes', new Uint8Array(1)],
+  ])('`flatJson` leaves %s to `JSON.stringify`', (_what, headers) => {
+    expect(flatJson(headers as Record<string, unknown>)).toBeNull();
+  });
+
+  it('`flatJson` writes no property that a program has added to `Object.prototype`', () => {
+    Object.defineProperty(Object.prototype, 'added', { value: 'x', enumerable: true, configurable: true });
+    try {
+      expect(flatJson({ a: 'a' })).toBe('{"a":"a"}');
+    } finally {
+      Reflect.deleteProperty(Object.prototype, 'added');
+    }
+  });
+
+  it('`flatJson` writes text that was joined from pieces', () => {
+    const pieces = Array.from({ length: 20 }, (_, n) => String(n));
+    const [plain, quoted] = [pieces.join(''), pieces.join('"')].map((text) => `${text}-${text}-end`);
+    expect(flatJson({ plain, quoted })).toBe(JSON.stringify({ plain, quoted }));
+  });
+
+  it('`flatJson` reads a property once', () => {
+    let reads = 0;
+    const headers = {
+      get a(): string {
+        reads++;
+        return 'a';
+      },
+    };
+    expect([flatJson(headers), reads]).toEqual(['{"a":"a"}', 1]);
+  });
+
+  it('JsonCodec writes trailers and headers without entries', () => {
+    expect(new JsonCodec().encode({ type: 'data', headers: {}, trailers: { a: 1 } })).toBe(
+      '{"type":"data","headers":{},"trailers":{"a":1}}',
+    );
+  });
+});
+
+describe('carries', () => {
+  const SEED = { seed: Number(process.env['FC_SEED'] ?? 1) };
+  const CODECS = [new JsonCodec(), new MsgpackCodec()] as const;
+  const key = fc.oneof(fc.string(), awkwardText(4), fc.constantFrom('1', '-1', 'toJSON')).filter((name) => name !== '__proto__');
+  const value = fc.oneof(fc.anything(), awkwardText(8), fc.double(), fc.integer(), fc.constantFrom(-0, NaN, 1n, undefined, 2 ** 60));
+
+  it.each(CODECS)('$name carries no entry that its decoder changes', (codec) => {
+    fc.assert(
+      fc.property(key, value, (name, given) => {
+        if (!codec.carries(name, given)) return;
+        const headers = Object.fromEntries([[name, given]]);
+        const frame = codec.decode(codec.encode({ type: 'open', stream: 1, headers, payload: 0 }));
+        expect([frame.headers, codec.decodePayload(codec.encodePayload(headers))]).toStrictEqual([headers, headers]);
+      }),
+      { ...SEED, numRuns: 1_000 },
+    );
+  });
+
+  it.each(CODECS)('$name carries text, numbers, booleans and null', (codec) => {
+    for (const given of ['', 'é😀', 1, -1.5, true, false, null]) expect([given, codec.carries('näme', given)]).toEqual([given, true]);
+  });
+
+  it.each(CODECS)('$name does not carry what it refuses or changes', (codec) => {
+    for (const given of [undefined, NaN, -0, 1n, {}, [], () => 1]) expect([given, codec.carries('a', given)]).toEqual([given, false]);
+    expect(codec.carries('1', 'a')).toBe(false);
+  });
+
+  it('MsgpackCodec does not carry half of a surrogate pair', () => {
+    const [json, msgpack] = CODECS;
+    const half = '\ud83d';
+    expect([msgpack.carries(half, 'a'), msgpack.carries('a', half), json.carries('a', half)]).toEqual([false, false, true]);
   });
 });

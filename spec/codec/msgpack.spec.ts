@@ -1,17 +1,21 @@
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from '@jest/globals';
 import { decode, encode, ExtData } from '@msgpack/msgpack';
-import fc from '../support/fast-check.js';
+import { mayBeIndex } from '../../src/codec/json-check.js';
+import { JsonCodec } from '../../src/codec/json.js';
+import { decodeCanonical, encodeCanonical, encodePlain } from '../../src/codec/msgpack-plain.js';
+import { MsgpackDecoder } from '../../src/codec/msgpack.js';
+import { MAX_DEPTH } from '../../src/codec/plain-copy.js';
 import { registeredCodecs } from '../../src/codec/registry.js';
 import { MsgpackCodec } from '../../src/msgpack.js';
-import type { Message } from '../../src/wire/codec.js';
+import type { Codec, Message } from '../../src/wire/codec.js';
 import { ProtocolError } from '../../src/wire/errors.js';
 import { ABSENT } from '../../src/wire/frame.js';
-import type { Frame } from '../../src/wire/frame.js';
-import { framesEqual } from '../../src/wire/mapping.js';
-import { toMapping } from '../../src/wire/mapping.js';
-import { binaryPayload, frames } from '../support/wire/arbitraries.js';
-import { bytes, failureOf, nested, utf8, REVERSED } from '../support/codec/values.js';
+import type { CompleteFrame, Frame } from '../../src/wire/frame.js';
+import { framesEqual, fromMapping, toMapping } from '../../src/wire/mapping.js';
+import { bytes, failing, failureOf, nested, REVERSED, utf8 } from '../support/codec/values.js';
+import fc from '../support/fast-check.js';
+import { awkwardText, binaryPayload, frames, jsonPayload } from '../support/wire/arbitraries.js';
 
 const codec = new MsgpackCodec();
 
@@ -511,5 +515,437 @@ describe('MsgpackCodec.decode: accepted input', () => {
     const { fragment } = codec.decode(message);
     new Uint8Array(message).fill(0xff);
     expect(fragment).toEqual(bytes(1, 2));
+  });
+});
+
+const BULK = 65_536;
+
+/** Encodes a value with the library alone, without the shortcut. */
+function expected(value: unknown): Buffer {
+  return Buffer.from(encode(value));
+}
+
+describe('bulk payloads', () => {
+  it.each([
+    ['ASCII', 'x'.repeat(BULK)],
+    ['escapes', '"\\\n'.repeat(30_000)],
+    ['two bytes a unit', 'é'.repeat(BULK)],
+    ['pairs of surrogates', '😀'.repeat(BULK)],
+    ['lone surrogates, which become replacement characters', '\ud800'.repeat(BULK)],
+  ])('A bulk payload is written as msgpack writes it: text of %s', (_, text) => {
+    const encoded = encodePlain(text);
+    expect(encoded).not.toBeNull();
+    expect(Buffer.from(encoded ?? new ArrayBuffer(0)).equals(expected(text))).toBe(true);
+  });
+
+  const bytes = Uint8Array.from({ length: BULK + 8 }, (_, at) => at % 251);
+
+  it.each([
+    ['a Uint8Array', bytes],
+    ['a part of a Uint8Array', bytes.subarray(3, BULK + 3)],
+    ['a Buffer', Buffer.from(bytes)],
+    ['an ArrayBuffer', bytes.buffer],
+  ])('A bulk payload is written as msgpack writes it: %s', (_, value) => {
+    const encoded = encodePlain(value);
+    const view = value instanceof ArrayBuffer ? new Uint8Array(value) : value;
+    expect(encoded).not.toBeNull();
+    expect(Buffer.from(encoded ?? new ArrayBuffer(0)).equals(expected(view))).toBe(true);
+  });
+
+  it('A bulk payload is a copy, so later changes are not sent', () => {
+    const value = new Uint8Array(BULK);
+    const encoded = encodePlain(value);
+    value.fill(1);
+    expect(new Uint8Array(encoded ?? new ArrayBuffer(0)).at(-1)).toBe(0);
+  });
+
+  it.each([
+    ['a text', 'x'.repeat(BULK)],
+    ['bytes', new Uint8Array(BULK)],
+    ['a text that is one of two', ['x'.repeat(BULK), 'x'.repeat(BULK)]],
+  ])('The buffer of a bulk payload holds no later value: %s', (_, value) => {
+    const first = encodePlain(value);
+    const before = Buffer.from(first ?? new ArrayBuffer(0)).toString('hex');
+    encodePlain('y'.repeat(BULK));
+    encodePlain(new Uint8Array(2 * BULK).fill(9));
+    expect(Buffer.from(first ?? new ArrayBuffer(0)).toString('hex')).toBe(before);
+  });
+
+  it.each([
+    ['numbers that are no bytes', new Float64Array(BULK)],
+    ['an object around it', { at: new Date(0), text: 'x'.repeat(BULK) }],
+  ])('`encodePlain` returns null and leaves the value to the encoder: %s', (_, value) => {
+    expect(encodePlain(value)).toBeNull();
+  });
+
+  it('MsgpackCodec encodes large maps, small values and bulk payloads in turn', () => {
+    const codec = new MsgpackCodec();
+    for (const value of [{ text: 'x'.repeat(32 * BULK) }, { n: 1 }, { bytes: new Uint8Array(32 * BULK) }, 'x'.repeat(BULK), [2]])
+      expect(Buffer.from(codec.encodePayload(value)).equals(expected(value))).toBe(true);
+  });
+
+  it.each([
+    ['text', 'y'.repeat(BULK), 'y'.repeat(BULK)],
+    ['bytes', new Uint8Array(BULK).fill(7), new Uint8Array(BULK).fill(7)],
+  ])('MsgpackCodec encodes and decodes a bulk payload: %s', (_, value, arrived) => {
+    const codec = new MsgpackCodec();
+    expect(codec.decodePayload(codec.encodePayload(value))).toEqual(arrived);
+    expect(codec.encodePayload(value).byteLength).toBe(5 + BULK);
+  });
+});
+
+describe('canonical envelopes', () => {
+  const codec = new MsgpackCodec();
+  const SEED = { seed: Number(process.env['FC_SEED'] ?? 1) };
+  const NIL = Uint8Array.of(0xc0);
+  const MOST_ITEMS = 1_000_000;
+
+  /** Reads an envelope the short way, and fails where its payload needs the general way. */
+  function readShort(message: Uint8Array): CompleteFrame | null {
+    return decodeCanonical(message, MOST_ITEMS, () => {
+      throw new Error('expected a plain payload');
+    });
+  }
+
+  /** Reads an envelope the general way. */
+  function readGenerally(message: Uint8Array, maxItems = MOST_ITEMS): CompleteFrame {
+    const mapping = new MsgpackDecoder().decode(message, { maxDepth: MAX_DEPTH + 1, maxItems, envelope: true }) as Record<string, unknown>;
+    const { fragment } = mapping;
+    return fromMapping(fragment instanceof Uint8Array ? { ...mapping, fragment: fragment.buffer } : mapping);
+  }
+
+  const canonical = fc.record({
+    type: fc.constantFrom<'open' | 'data'>('open', 'data'),
+    stream: fc.oneof(fc.nat(300), fc.nat(70_000), fc.nat(2 ** 32 - 1)),
+    end: fc.boolean(),
+    headers: fc.option(fc.dictionary(fc.oneof(fc.string({ minLength: 1, maxLength: 4 }), awkwardText(3)), awkwardText(6)), {
+      nil: undefined,
+    }),
+  });
+
+  it.each([0, 1, 127, 128, 255, 256, 65_535, 65_536, 2 ** 32 - 1, 2 ** 32, 2 ** 53 - 1])(
+    'A canonical envelope equals the map that the library writes, with stream %d',
+    (stream) => {
+      for (const type of ['open', 'data'] as const)
+        for (const end of [true, false]) {
+          const frame = { type, stream, end, payload: null };
+          const message = new Uint8Array(encodeCanonical(frame, NIL) ?? new ArrayBuffer(0));
+          expect(message).toEqual(encode(toMapping(utf8(frame))));
+          expect(readShort(message)).toEqual(fromMapping(frame));
+        }
+    },
+  );
+
+  it.each([true, false])('A canonical envelope with headers equals the map that the library writes, with end %s', (end) => {
+    const headers = { trace: 't1', to: 'a'.repeat(40), attempt: 2, tags: ['x', null], deep: { at: 1.5, wide: 'é'.repeat(300) } };
+    const frame = { type: 'open', stream: 1, end, headers, payload: null } as const;
+    const message = new Uint8Array(encodeCanonical(frame, NIL) ?? new ArrayBuffer(0));
+    expect(message).toEqual(encode(toMapping(utf8(frame))));
+    expect(readShort(message)).toEqual(fromMapping(frame));
+    for (let length = 0; length < message.length; length++) expect(readShort(message.subarray(0, length))).toBeNull();
+  });
+
+  it.each<[string, Frame]>([
+    ['a fragment', { type: 'data', stream: 1, fragment: Uint8Array.of(1, 2).buffer }],
+    ['an empty fragment', { type: 'data', stream: 1, fragment: new ArrayBuffer(0), more: true }],
+    ['a fragment of 256 bytes', { type: 'data', stream: 1, end: true, fragment: new ArrayBuffer(256) }],
+    ['a fragment of 65 536 bytes', { type: 'data', stream: 1, fragment: new ArrayBuffer(65_536), more: true }],
+    ['a fragment and headers', { type: 'open', stream: 1, fragment: new ArrayBuffer(3), headers: { a: 'a' }, more: true }],
+    ['neither payload nor fragment', { type: 'data', stream: 1, end: true }],
+    ['no headers but an empty map', { type: 'open', stream: 1, headers: {} }],
+  ])('A canonical envelope of %s equals the map that the library writes', (_what, frame) => {
+    const message = new Uint8Array(encodeCanonical(frame, null) ?? new ArrayBuffer(0));
+    const { fragment } = frame;
+    const mapping = { ...toMapping(frame), ...(fragment instanceof ArrayBuffer ? { fragment: new Uint8Array(fragment) } : {}) };
+    expect(message).toEqual(encode(mapping));
+    expect(readShort(message)).toEqual(fromMapping(toMapping(frame)));
+    for (const cut of [1, 2, 9]) expect(readShort(message.subarray(0, -cut))).toBeNull();
+    expect(readShort(Uint8Array.of(...message, 0xc0))).toBeNull();
+  });
+
+  it('A fragment that was read has memory of its own', () => {
+    const message = new Uint8Array(codec.encode({ type: 'data', stream: 1, fragment: Uint8Array.of(1, 2).buffer }));
+    const { fragment } = codec.decode(message.buffer);
+    message.fill(0);
+    expect(fragment).toEqual(Uint8Array.of(1, 2).buffer);
+  });
+
+  it.each<[string, Frame]>([
+    ['of another type', { type: 'reset', stream: 1 }],
+    ['without a stream', { type: 'data' }],
+    ['of a stream above 2^53', { type: 'data', stream: 2 ** 53 }],
+    ['of a negative stream', { type: 'data', stream: -1 }],
+    ['of a stream with a fraction', { type: 'data', stream: 1.5 }],
+    ['of a stream that is no number', { type: 'data', stream: NaN }],
+    ['with headers that hold a Date', { type: 'open', stream: 1, headers: { at: new Date(0) } }],
+    ['with headers of a class', { type: 'open', stream: 1, headers: new (class Row {})() as Record<string, unknown> }],
+    [
+      'with headers that have the key __proto__',
+      { type: 'open', stream: 1, headers: JSON.parse('{"__proto__":1}') as Record<string, unknown> },
+    ],
+    ['with trailers', { type: 'data', stream: 1, trailers: {} }],
+    ['with more', { type: 'data', stream: 1, more: true }],
+    ['with a payload and a fragment', { type: 'data', stream: 1, fragment: new ArrayBuffer(1) }],
+    ['with a code', { type: 'data', stream: 1, code: 0 }],
+    ['with a reason', { type: 'data', stream: 1, reason: '' }],
+    ['with a nonce', { type: 'data', stream: 1, nonce: '' }],
+    ['with a last stream', { type: 'data', stream: 1, last_stream: 0 }],
+  ])('`encodeCanonical` returns null for a frame %s', (_what, frame) => {
+    expect(encodeCanonical(frame, NIL)).toBeNull();
+  });
+
+  it.each<[string, unknown]>([
+    ['another type', { type: 'reset', stream: 1, payload: 1 }],
+    ['another order', { stream: 1, type: 'data', payload: 1 }],
+    ['a stream above 2^53', { type: 'data', stream: 2 ** 53, payload: 1 }],
+    ['a negative stream', { type: 'data', stream: -1, payload: 1 }],
+    ['a stream that is a map', { type: 'data', stream: {}, payload: 1 }],
+    ['a stream that is text', { type: 'data', stream: '1', payload: 1 }],
+    ['an end that is false', { type: 'data', stream: 1, end: false, payload: 1 }],
+    ['another key behind the stream', { type: 'data', stream: 1, more: true, payload: 1 }],
+    ['a fragment that is text', { type: 'data', stream: 1, fragment: 'text' }],
+    ['a fragment and a payload', { type: 'data', stream: 1, fragment: NIL, payload: 1 }],
+    ['more behind the payload', { type: 'data', stream: 1, payload: 1, reason: 'r', trailers: {} }],
+    ['headers that hold a date', { type: 'open', stream: 1, headers: { at: new Date(0) }, payload: 1 }],
+    ['headers that are an array', { type: 'open', stream: 1, headers: [], payload: 1 }],
+    ['headers that are null', { type: 'open', stream: 1, headers: null, payload: 1 }],
+    ['headers behind the payload', { type: 'open', stream: 1, payload: 1, headers: { a: 'a' } }],
+    ['headers and more keys', { type: 'open', stream: 1, headers: { a: 'a' }, payload: 1, reason: 'r' }],
+    ['fewer keys than its header says', { type: 'data', stream: 1, end: true, reason: 'r' }],
+    ['no map', [1, 2, 3]],
+  ])('`decodeCanonical` returns null for another map: %s', (_what, mapping) => {
+    expect(readShort(encode(mapping))).toBeNull();
+  });
+
+  it('`decodeCanonical` returns null when the stream is a short float', () => {
+    expect(readShort(encode({ type: 'data', stream: 1.5, payload: 1 }, { forceFloat32: true }))).toBeNull();
+  });
+
+  it('`decodeCanonical` reads a stream of -0 as 0', () => {
+    const bytes = Uint8Array.of(...encode({ type: 'data' }), 0xa6, ...Buffer.from('stream'), 0xcb, 0x80, 0, 0, 0, 0, 0, 0, 0);
+    bytes[0] = 0x82;
+    expect(Object.is(readShort(bytes)?.stream, 0)).toBe(true);
+    expect(readShort(bytes)).toEqual(readGenerally(bytes));
+  });
+
+  it('MsgpackCodec reads damaged envelopes as the general way does, value or error', () => {
+    const fragments = fc.record({ fragment: fc.uint8Array({ maxLength: 6 }).map((bytes) => bytes.slice().buffer), more: fc.boolean() });
+    const content = fc.oneof(
+      fragments,
+      jsonPayload().map((payload) => ({ payload })),
+    );
+    const damage = fc.tuple(fc.nat(), fc.nat(3), fc.uint8Array({ maxLength: 3 }), fc.constantFrom(MOST_ITEMS, 9, 14));
+    const outcome = (read: () => unknown): unknown => {
+      try {
+        return { read: read() };
+      } catch (error) {
+        return { failed: String(error) };
+      }
+    };
+    fc.assert(
+      fc.property(canonical, content, damage, (envelope, more, [place, cut, put, maxPayloadItems]) => {
+        const whole = new Uint8Array(codec.encode({ ...envelope, ...more }));
+        const at = place % whole.length;
+        const message = Uint8Array.of(...whole.subarray(0, at), ...put, ...whole.subarray(at + cut));
+        const read = outcome(() => codec.decode(message.buffer, { maxPayloadItems }));
+        expect(read).toEqual(outcome(() => readGenerally(message, maxPayloadItems)));
+      }),
+      { ...SEED, numRuns: 3_000 },
+    );
+  });
+
+  it('MsgpackCodec writes and reads random canonical envelopes as the library does', () => {
+    fc.assert(
+      fc.property(canonical, jsonPayload(), (envelope, payload) => {
+        const frame = { ...envelope, payload };
+        const message = codec.encode(frame);
+        expect(new Uint8Array(message)).toEqual(encode(toMapping(utf8(frame))));
+        expect(codec.decode(message)).toEqual(fromMapping(decode(message)));
+      }),
+      SEED,
+    );
+  });
+
+  it('MsgpackCodec refuses a canonical envelope with an invalid payload', () => {
+    const bad: readonly [string, Uint8Array][] = [
+      ['nothing', new Uint8Array()],
+      ['too much', Uint8Array.of(0xc0, 0xc0)],
+      ['cut off', Uint8Array.of(0x92, 0xc0)],
+      ['an unused head', Uint8Array.of(0xc1)],
+      ['an extension', Uint8Array.of(0xd4, 1, 0)],
+      ['too deep', new Uint8Array(96).fill(0x91)],
+    ];
+    for (const [what, payload] of bad) {
+      const message = encodeCanonical({ type: 'data', stream: 1 }, payload) ?? new ArrayBuffer(0);
+      expect([what, failureOf(() => codec.decode(message))]).toEqual([
+        what,
+        expect.stringMatching(/^ProtocolError: codec 'msgpack': expected /),
+      ]);
+    }
+  });
+
+  it.each<[number, number, Frame]>([
+    [3, 6, { type: 'data', stream: 1 }],
+    [4, 8, { type: 'data', stream: 1, end: true }],
+    [5, 14, { type: 'data', stream: 1, end: true, headers: { a: 'a', b: 'b' } }],
+    [5, 15, { type: 'data', stream: 1, end: true, headers: { a: ['a'], b: 'b' } }],
+  ])('MsgpackCodec counts all items of a canonical map of %d entries', (_entries, others, frame) => {
+    const payload = [1, 2, 3];
+    const message = codec.encode({ ...frame, payload });
+    const items = others + 1 + payload.length;
+    expect(codec.decode(message, { maxPayloadItems: items }).payload).toEqual(payload);
+    expect(() => codec.decode(message, { maxPayloadItems: items - 1 })).toThrow(
+      `expected at most ${items - 1} items (maxPayloadItems), got more`,
+    );
+    const scalar = codec.encode({ ...frame, payload: null });
+    expect(() => codec.decode(scalar, { maxPayloadItems: others })).toThrow(`expected at most ${others} items (maxPayloadItems), got more`);
+    expect(codec.decode(scalar, { maxPayloadItems: others + 1 }).payload).toBeNull();
+  });
+
+  it('MsgpackCodec copies the bytes in the payload of a canonical envelope', () => {
+    const message = codec.encode({ type: 'data', stream: 1, payload: { raw: Uint8Array.of(1, 2, 3) } });
+    const { raw } = codec.decode(message).payload as { raw: Uint8Array };
+    expect([raw.buffer.byteLength, [...raw]]).toEqual([3, [1, 2, 3]]);
+  });
+});
+
+describe('msgpack to json', () => {
+  const codec = new MsgpackCodec();
+  const roundTrip = (value: unknown): unknown => codec.decodePayload(codec.encodePayload(value));
+
+  class User {
+    readonly name = 'ada';
+    readonly passwordHash = '$2b$10$';
+    toJSON(): unknown {
+      return { name: this.name };
+    }
+  }
+
+  class Celsius {
+    readonly #degrees = 21;
+    toJSON(key: string): unknown {
+      return { key, degrees: this.#degrees };
+    }
+  }
+
+  class Moment extends Date {
+    override toJSON(): string {
+      return 'a text';
+    }
+  }
+
+  const loop: { toJSON(): unknown } = { toJSON: () => ({ again: loop }) };
+
+  describe('MsgpackCodec and toJSON', () => {
+    it.each<[string, unknown]>([
+      ['at the top', new User()],
+      ['in an object and in an array', { user: new User(), users: [new User(), { friend: new User() }] }],
+      ['with the key as the argument', { a: new Celsius(), b: [new Celsius(), new Celsius()] }],
+      ['with an empty key at the top', new Celsius()],
+      ['of a plain object', { toJSON: () => [1, 'a'] }],
+      ['of an array', Object.assign([1], { toJSON: () => 'array' })],
+      ['that returns an object with another toJSON', { toJSON: () => ({ user: new User() }) }],
+      ['that returns undefined, and drops the property', { a: { toJSON: () => undefined }, b: [{ toJSON: () => undefined }] }],
+      ['unless it is not a function', { toJSON: 'text' }],
+      ['of a URL', new URL('http://localhost/a?b')],
+    ])('MsgpackCodec calls toJSON as JSON.stringify does: %s', (_title, value) => {
+      expect(roundTrip(value)).toEqual(JSON.parse(JSON.stringify(value)));
+    });
+
+    it.each(['headers', 'trailers'] as const)('MsgpackCodec calls toJSON in %s', (field) => {
+      const frame = codec.decode(codec.encode({ type: 'data', stream: 1, payload: 1, [field]: { user: new User() } }));
+      expect(frame[field]).toEqual({ user: { name: 'ada' } });
+    });
+
+    it('MsgpackCodec calls toJSON once for each place of an object', () => {
+      let calls = 0;
+      const value = { toJSON: () => ({ calls: ++calls }) };
+      expect(roundTrip([value, { value }])).toEqual([{ calls: 1 }, { value: { calls: 2 } }]);
+    });
+
+    it('MsgpackCodec does not call toJSON on the result of toJSON', () => {
+      const echo = { a: 1, toJSON: () => Object.create({ toJSON: () => 'asked twice' }, { b: { value: 2, enumerable: true } }) as object };
+      expect(roundTrip(echo)).toEqual({ b: 2 });
+    });
+
+    it('MsgpackCodec sends a Date as a Date and bytes as bytes, although both have a toJSON', () => {
+      const value = { at: new Date(5), moment: new Moment(6), raw: Buffer.of(1, 2), answer: { toJSON: () => [new Date(7), Buffer.of(3)] } };
+      expect(roundTrip(value)).toEqual({
+        at: new Date(5),
+        moment: new Date(6),
+        raw: Uint8Array.of(1, 2),
+        answer: [new Date(7), Uint8Array.of(3)],
+      });
+    });
+  });
+
+  describe('MsgpackCodec and a faulty toJSON', () => {
+    const at = (place: string, got: string): string => `TypeError: codec 'msgpack': expected a value it can carry at ${place}, got ${got}`;
+    const tooDeep = "TypeError: codec 'msgpack': expected at most 95 levels of nesting in payload, got more or a circular structure";
+
+    it.each<[string, unknown, string]>([
+      ['rethrows an error of toJSON', { a: { toJSON: failing } }, 'RangeError: of the application'],
+      [
+        'names the place of a value that it cannot carry',
+        { a: [{ toJSON: () => ({ deep: new Set() }) }] },
+        at('payload.a[0].deep', 'a Set'),
+      ],
+      ['refuses an undefined result at the top', { toJSON: () => undefined }, at('payload', 'an Object')],
+      ['refuses a result that is circular', loop, tooDeep],
+      ['accepts a result with 95 levels', nested(95, (inner) => ({ toJSON: () => [inner] })), 'returns'],
+      ['refuses a result with 96 levels', nested(96, (inner) => ({ toJSON: () => [inner] })), tooDeep],
+    ])('MsgpackCodec %s', (_title, value, outcome) => {
+      expect(failureOf(() => codec.encodePayload(value))).toBe(outcome);
+    });
+  });
+});
+
+const HIGHEST_INDEX = 2 ** 32 - 2;
+const [json, msgpack] = [new JsonCodec(), new MsgpackCodec()];
+/** A codec writes neither value unchanged, so it copies the object around them. */
+const COPIED = { left: undefined, boxed: Object('b') as unknown };
+
+const VALUES: readonly (readonly [what: string, value: object])[] = [
+  ['one high index', { 1023: 'a' }],
+  ['many indices, close together', Object.fromEntries(Array.from({ length: 100 }, (_, at) => [at, `v${at}`]))],
+  ['some indices, far apart', { 7: 'a', 1023: 'b', 70000: 'c' }],
+  ['an index beside names', { 1023: 'a', z: 'b', a: 'c' }],
+  ['the highest index, and the number after it', { [HIGHEST_INDEX]: 'a', [HIGHEST_INDEX + 1]: 'b' }],
+  ['indices in nested objects', { 1023: { 1022: [{ 1021: null }] } }],
+  ['numerals that are no indices', { '007': 1, '1.5': 2, '-1': 3 }],
+];
+
+function sentOn(codec: Codec, value: object): string {
+  return JSON.stringify(codec.decodePayload(codec.encodePayload({ ...value, ...COPIED })));
+}
+
+describe('mayBeIndex', () => {
+  it.each<[key: string, may: boolean]>([
+    ['0', true],
+    ['9', true],
+    ['1023', true],
+    ['007', true],
+    ['/', false],
+    [':', false],
+    ['-1', false],
+    ['a1', false],
+    ['', false],
+  ])("`mayBeIndex` looks only at how '%s' begins and returns %s", (key, may) => {
+    expect(mayBeIndex(key)).toBe(may);
+  });
+});
+
+describe('copies of objects with index keys', () => {
+  it.each(VALUES.flatMap(([what, value]) => [json, msgpack].map((codec) => ({ what, value, codec }))))(
+    'A copy under $codec.name keeps the order of its keys: $what',
+    ({ value, codec }) => {
+      expect(sentOn(codec, value)).toBe(JSON.stringify({ ...value, boxed: 'b' }));
+    },
+  );
+
+  it('A copy keeps a key __proto__ beside indices', () => {
+    const value = '{"1023":"a","__proto__":{"b":1}}';
+    const copied = json.encodePayload({ list: JSON.parse(value) as unknown, ...COPIED });
+    expect(copied).toBe(`{"list":${value},"boxed":"b"}`);
   });
 });

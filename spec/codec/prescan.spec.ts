@@ -1,9 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { Decoder, encode } from '@msgpack/msgpack';
-import fc from '../support/fast-check.js';
+import { JsonCodec } from '../../src/codec/json.js';
+import { MsgpackCodec } from '../../src/codec/msgpack.js';
+import { wellFormed, wellFormer } from '../../src/codec/plain-copy.js';
 import { prescan } from '../../src/codec/prescan.js';
 import type { PrescanLimits, Scanned } from '../../src/codec/prescan.js';
+import { weightOf } from '../../src/codec/weight.js';
 import { failureOf, nested } from '../support/codec/values.js';
+import fc from '../support/fast-check.js';
 
 const LIMITS: PrescanLimits = { maxDepth: 95, maxItems: 1_000_000, envelope: false };
 const ENVELOPE: PrescanLimits = { ...LIMITS, envelope: true };
@@ -275,5 +279,51 @@ describe('prescan and the decoder', () => {
       }),
       { numRuns: 5_000 },
     );
+  });
+});
+
+describe('the weight of a value', () => {
+  it.each<[what: string, value: unknown, bytes: number]>([
+    ['null', null, 0],
+    ['a small integer', 7, 0],
+    ['a fraction', 0.5, 16],
+    ['a short text', 'abc', 30],
+    ['a long ASCII text', 'a'.repeat(1_000), 1_024],
+    ['a long text with one character beyond Latin-1', `${'a'.repeat(999)}☃`, 2_024],
+    ['arrays', [[], []], 160],
+    ['a date', new Date(0), 104],
+    ['bytes', new Uint8Array(10), 210],
+    ['an empty map', {}, 64],
+    ['a map', { a: 1 }, 64 + 96 + 58],
+    ['an index', { 1: 1 }, 64 + 288 + 58],
+  ])('The weight of %s is as expected', (_what, value, bytes) => {
+    expect(weightOf(value)).toBe(bytes);
+    expect([new JsonCodec().weigh(value), new MsgpackCodec().weigh(value)]).toEqual([bytes, bytes]);
+  });
+
+  it('The weight of a value counts a key once, however many maps share it', () => {
+    const maps = Array.from({ length: 1_000 }, () => ({ key: 0 }));
+    const perMap = 8 + 64 + 96;
+    const counted = weightOf(maps) - 48 - 1_000 * perMap;
+    expect(counted).toBeLessThan(66 * 62);
+    expect(weightOf(maps)).toBe(48 + 1_000 * perMap + counted);
+  });
+});
+
+describe.each([
+  ['natively', wellFormer(String.prototype)],
+  ['without the platform', wellFormer({ length: 0 })],
+  ['with the choice of this platform', wellFormed],
+])('wellFormer: %s', (_how, well) => {
+  it.each<[string, string]>([
+    ['', ''],
+    ['a😀b', 'a😀b'],
+    ['\ud83d', '\ufffd'],
+    ['\ude00\ud83d', '\ufffd\ufffd'],
+    ['a\ud800b\udc00c', 'a\ufffdb\ufffdc'],
+    ['\ud83d\ud83d\ude00', '\ufffd😀'],
+    ['\ud83d\ude00\ude00', '😀\ufffd'],
+  ])('%j', (text, expected) => {
+    expect(well(text)).toBe(expected);
   });
 });

@@ -1,18 +1,20 @@
-import { describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
 import type { RateLimiterAbstract } from 'rate-limiter-flexible';
-import { firstValueFrom, map, NEVER, Subject, take, toArray } from 'rxjs';
-import { connect, logger, ResetCode } from '../../src/index.js';
-import type { Stream } from '../../src/index.js';
+import { BehaviorSubject, catchError, EMPTY, firstValueFrom, map, mergeMap, NEVER, Subject, take, toArray } from 'rxjs';
+import { marbles } from '../../marbles/support/virtual.js';
 import { contract, request } from '../../src/contract.js';
+import { connect, logger, ResetCode, respond } from '../../src/index.js';
+import type { Stream } from '../../src/index.js';
 import { MsgpackCodec } from '../../src/msgpack.js';
 import { portSocket } from '../../src/port.js';
-import { marbles } from '../../marbles/support/virtual.js';
+import { virtualTime } from '../../src/testing.js';
+import type { VirtualTime } from '../../src/testing.js';
 import { endless } from '../support/peer/endless.js';
+import { collectLogs } from '../support/peer/logs.js';
 import { createPair } from '../support/peer/tracked.js';
 import { loadRecipes } from './recipes.js';
 import type { Recipes } from './recipes.js';
-import { collectLogs } from '../support/peer/logs.js';
 
 const page = loadRecipes() as Recipes;
 
@@ -240,5 +242,235 @@ describe('upload', () => {
     expect(first).toBe(0.01);
     await dialer.ping();
     expect(slices).toBeLessThan(100);
+  });
+});
+
+describe('recipes views', () => {
+  const page = loadRecipes() as Recipes;
+
+  describe('ticker', () => {
+    it(
+      '`ticker` emits fewer prices on a slow line, each the newest when it leaves',
+      marbles(({ cold, expectObservable, expectSubscriptions }) => {
+        const { dialer, acceptor } = createPair({ latencyMs: 3 });
+        const price$ = cold('-abcdefghijklmnop');
+        const subs = '       ---^';
+        const expected = '   -------a-----g-----m-----p';
+        page.serveTicker(acceptor, price$);
+        expectObservable(page.ticker(dialer)).toBe(expected);
+        expectSubscriptions(price$.subscriptions).toBe(subs);
+      }),
+    );
+
+    it(
+      '`ticker` keeps one price for a reader that is away',
+      marbles(({ cold, expectObservable, expectSubscriptions }) => {
+        const { dialer, acceptor, link } = createPair();
+        const price$ = cold('  -a-b-c-d-e');
+        const away$ = cold('   --s------r');
+        const expected = '     -a-------(be)';
+        const subs = '         ^';
+        page.serveTicker(acceptor, price$);
+        away$.subscribe((what) => {
+          if (what === 's') link.stall('dialer');
+          else link.resume('dialer');
+        });
+        expectObservable(page.ticker(dialer)).toBe(expected);
+        expectSubscriptions(price$.subscriptions).toBe(subs);
+      }),
+    );
+
+    it(
+      '`ticker` shares one stream among its subscribers, and ends it a second after the last one',
+      marbles(({ cold, expectObservable, expectSubscriptions }) => {
+        const { dialer, acceptor } = createPair();
+        const price$ = cold('-a-b-c');
+        const subs = '       ^ 1004ms !';
+        const ticker$ = page.ticker(dialer);
+        page.serveTicker(acceptor, price$);
+        expectObservable(ticker$, '   ^--!').toBe('-a-');
+        expectObservable(ticker$, '   --^--!').toBe('--ab-');
+        expectSubscriptions(price$.subscriptions).toBe(subs);
+      }),
+    );
+  });
+
+  describe('optimistic interface', () => {
+    collectLogs();
+
+    const before = { id: 7, title: 'write' };
+    const after = { id: 7, title: 'rewrite' };
+
+    it(
+      '`rename` shows the change at once, and retries a call that the server refused',
+      marbles(({ cold, expectObservable, expectSubscriptions }) => {
+        const { dialer, acceptor } = createPair();
+        const answer$ = cold('--a|', { a: { id: 7, title: 'Rewrite' } });
+        const task$ = new BehaviorSubject(before);
+        let refusals = 1;
+        acceptor.streams$
+          .pipe(
+            respond((_, stream) => {
+              if (refusals-- <= 0) return answer$;
+              stream.reset(ResetCode.REFUSED, 'restarting');
+              return undefined;
+            }),
+          )
+          .subscribe();
+        const saved$ = page.rename(dialer, task$, 'rewrite').pipe(map(({ title }) => title));
+        const looks$ = cold('a 2s b');
+        const shown = '      a 2s b';
+        // The attempt after the refusal begins at a random time within 500 ms.
+        saved$.subscribe();
+        expectObservable(looks$.pipe(map(() => task$.value.title))).toBe(shown, { a: 'rewrite', b: 'Rewrite' });
+        expectSubscriptions(looks$.subscriptions).toBe('^');
+      }),
+    );
+
+    it(
+      '`rename` undoes the change when it fails',
+      marbles(({ cold, expectObservable, expectSubscriptions }) => {
+        const { dialer, acceptor } = createPair();
+        const answer$ = cold(' ---#');
+        const subs = '         ^--!';
+        const failed = '       ---#';
+        const shown = '        a--b';
+        const task$ = new BehaviorSubject(before);
+        acceptor.streams$.pipe(respond(() => answer$)).subscribe();
+        expectObservable(page.rename(dialer, task$, 'rewrite')).toBe(failed, undefined, expect.objectContaining({ code: 'REMOTE' }));
+        expectObservable(task$).toBe(shown, { a: after, b: before });
+        expectSubscriptions(answer$.subscriptions).toBe(subs);
+      }),
+    );
+
+    it(
+      '`rename` changes the task at its subscription, and restores that task when it fails',
+      marbles(({ cold, expectObservable, expectSubscriptions }) => {
+        const { dialer, acceptor } = createPair();
+        const call$ = cold('   -c');
+        const answer$ = cold('  --#');
+        const subs = '         -^-!';
+        const shown = '        ea-e';
+        const edited = { id: 7, title: 'edit' };
+        const task$ = new BehaviorSubject(before);
+        const renamed$ = page.rename(dialer, task$, 'rewrite').pipe(catchError(() => EMPTY));
+        task$.next(edited);
+        acceptor.streams$.pipe(respond(() => answer$)).subscribe();
+        call$.pipe(mergeMap(() => renamed$)).subscribe();
+        expectObservable(task$).toBe(shown, { a: after, e: edited });
+        expectSubscriptions(answer$.subscriptions).toBe(subs);
+      }),
+    );
+
+    it.each<[string, string, string, string]>([
+      ['A change that fails late does not touch a later saved one', '----#', '-s', 'abs'],
+      ['A change that is saved late does not touch a later saved one', '----f', '-s', 'abs'],
+      ['A change that fails after a later failed one restores the task before both', '----#', '-#', 'aba-o'],
+      ['A change that fails before a later one fails restores the task before both', '--#', '----#', 'ab---o'],
+      ['A saved change stays when a later one fails', '--f', '----#', 'ab---f'],
+    ])(
+      '%s',
+      marbles<[string, string, string, string]>(({ cold, expectObservable, expectSubscriptions }, _, first, second, expected) => {
+        const { dialer, acceptor } = createPair();
+        const call$ = cold('ab');
+        const subs = '      ^';
+        const saved = { f: { id: 7, title: 'First' }, s: { id: 7, title: 'Second' } };
+        const answers = { first: cold(first, saved), second: cold(second, saved) };
+        const task$ = new BehaviorSubject(before);
+        acceptor.streams$.pipe(respond(({ title }: { title: 'first' | 'second' }) => answers[title])).subscribe();
+        const rename = (title: string) => page.rename(dialer, task$, title).pipe(catchError(() => EMPTY));
+        call$.pipe(mergeMap((call) => rename(call === 'a' ? 'first' : 'second'))).subscribe();
+        const titles = { o: 'write', a: 'first', b: 'second', f: 'First', s: 'Second' };
+        expectObservable(task$.pipe(map(({ title }) => title))).toBe(expected, titles);
+        expectSubscriptions(call$.subscriptions).toBe(subs);
+      }),
+    );
+  });
+});
+
+describe('trace context', () => {
+  const page = loadRecipes() as Recipes;
+
+  /** Returns a maker of ids that count up, padded to the requested length. */
+  function counting(): (bytes: number) => string {
+    let count = 0;
+    return (bytes) => (++count).toString(16).padStart(bytes * 2, '0');
+  }
+
+  /** The first trace that {@link counting} begins. */
+  const BEGUN = `00-${'1'.padStart(32, '0')}-${'2'.padStart(16, '0')}-01`;
+
+  let time: VirtualTime;
+
+  beforeEach(() => {
+    time = virtualTime();
+  });
+
+  afterEach(() => {
+    time.restore();
+  });
+
+  it('A trace goes through a proxy to the next peer, and back to the caller', async () => {
+    const front = createPair();
+    const back = createPair();
+    const newId = counting();
+    const seen: unknown[] = [];
+    page.trace(front.dialer, newId);
+    page.trace(front.acceptor, newId);
+    front.acceptor.onStream(page.forward(back.dialer, newId));
+    back.acceptor.onStream((payload, stream) => {
+      seen.push(stream.headers['traceparent']);
+      return stream.reply(payload);
+    });
+    let told: unknown;
+    const answer = front.dialer.request('x', {
+      onOpen: (stream) => stream.replyHeaders$.subscribe((headers) => (told = headers['traceparent'])),
+    });
+    await time.advance();
+    expect(await answer).toBe('x');
+    const trace = '1'.padStart(32, '0');
+    expect(seen).toEqual([`00-${trace}-${'3'.padStart(16, '0')}-01`]);
+    expect(told).toBe(`00-${trace}-${'4'.padStart(16, '0')}-01`);
+  });
+
+  it('The hooks keep the trace of a caller, and begin no trace once they are removed', async () => {
+    const { dialer, acceptor } = createPair();
+    const remove = page.trace(dialer, counting());
+    acceptor.onStream((_, stream) => stream.reply(stream.headers));
+    const headers = { traceparent: 'of the caller' };
+    const kept = dialer.request('x', { headers });
+    remove();
+    const bare = dialer.request('x');
+    await time.advance();
+    expect(await Promise.all([kept, bare])).toEqual([headers, {}]);
+  });
+
+  it('`forward` keeps the trace of a proxied call through a retry and a cancel', async () => {
+    const [front, back] = [createPair(), createPair()];
+    front.acceptor.onStream(page.forward(back.dialer, counting()));
+    const causes: unknown[] = [];
+    back.acceptor.onStream((payload, stream) => {
+      void stream.closed.then(() => causes.push(stream.cause));
+      if (causes.length === 0) stream.reset(ResetCode.REFUSED, 'busy');
+      else return payload === 'waits' ? stream.closed : stream.reply(payload);
+      return undefined;
+    });
+    const answer = front.dialer.request('x');
+    await time.advance(1_000);
+    expect(await answer).toBe('x');
+    const left = front.dialer.request$('waits').subscribe();
+    await time.advance();
+    left.unsubscribe();
+    await time.advance();
+    expect(causes.at(-1)).toMatchObject({ how: 'reset', by: 'remote', code: ResetCode.CANCEL });
+  });
+
+  it.each([
+    ['begins a trace without a parent', undefined, BEGUN],
+    ['begins a trace for an invalid parent', '00-x-y-01', BEGUN],
+    ['begins a trace for a parent with more than its flags', `00-${'a'.repeat(32)}-${'b'.repeat(16)}-00-x`, BEGUN],
+    ['keeps the trace of its parent', `00-${'a'.repeat(32)}-${'b'.repeat(16)}-00`, `00-${'a'.repeat(32)}-${'1'.padStart(16, '0')}-01`],
+  ])('`childOf` %s', (_, parent, expected) => {
+    expect(page.childOf(parent, counting())).toBe(expected);
   });
 });

@@ -9,7 +9,8 @@ export default {
   rootDir: join(here, '../..'),
   roots: ['<rootDir>/src', '<rootDir>/spec'],
   testMatch: [
-    ...['wire', 'codec', 'rx', 'session', 'conformance'].map((folder) => `<rootDir>/spec/${folder}/**/*.spec.ts`),
+    ...['util', 'wire', 'codec', 'rx', 'connection', 'conformance'].map((folder) => `<rootDir>/spec/${folder}/**/*.spec.ts`),
+    '<rootDir>/spec/stream/sending.spec.ts',
     ...['read-bypass', 'shared-frame', 'write-batch'].map((file) => `<rootDir>/spec/transport/ws/${file}.spec.ts`),
   ],
   // The slowest specs: properties over whole sessions.

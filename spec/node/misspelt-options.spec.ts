@@ -1,12 +1,29 @@
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
+import { provideZonelessChangeDetection } from '@angular/core';
+import { TestBed } from '@angular/core/testing';
 import { describe, expect, it } from '@jest/globals';
-import { connect, Peer, retryWhenSafe } from '../../src/index.js';
-import { accept, connect as connectOfNode, handleUpgrade, serve } from '../../src/node.js';
-import { createPair } from '../../src/testing.js';
+import { createElement } from 'react';
+import { renderToString } from 'react-dom/server';
+import { NEVER } from 'rxjs';
+import { injectPeer, muxResource, provideMux } from '../../src/angular.js';
+import { answer, answering, channel, client, contract, request, stream, upload } from '../../src/contract.js';
+import { assemble, connect, JsonCodec, Peer, reopenOnReconnect, respond, retryWhenSafe, through, withCredit } from '../../src/index.js';
+import type { ConnectOptions } from '../../src/index.js';
+import { answerInspector, inspect, play, record } from '../../src/inspect.js';
+import { natsLog } from '../../src/nats.js';
+import { accept, connect as connectOfNode, handleUpgrade, serve, Totals } from '../../src/node.js';
+import type { MuxServer } from '../../src/node.js';
+import { instrument } from '../../src/otel.js';
+import { MuxProvider, useStream } from '../../src/react.js';
+import { redisLog } from '../../src/redis.js';
+import { createPair, createServer, fakePeer, frameMarbles, peerFromMarbles, replay } from '../../src/testing.js';
 import { MemoryLink } from '../../src/testing/memory-link.js';
 import { MemorySocket } from '../../src/testing/memory-socket.js';
+import { answerTopic, catchUp, memoryBus, memoryLog, presence, topic } from '../../src/topics.js';
+import { application } from '../angular/application.js';
+import { FakeClient, FakeServer } from '../redis/fake-redis.js';
 
 const URL = 'ws://127.0.0.1:1';
 
@@ -47,5 +64,103 @@ describe('A misspelt option is refused, because the program would run without th
   ])('%s', (_, act, misspelt, place) => {
     expect(() => act({ [misspelt]: 1 })).toThrow(TypeError);
     expect(() => act({ [misspelt]: 1 })).toThrow(new RegExp(`^${place}: expected one of .+, got '${misspelt}'$`));
+  });
+});
+
+describe('A misspelt option is refused by each door, because the program would run without the option', () => {
+  /** Options from a program without types. */
+  const given = (options: object): never => options as never;
+  const api = contract({
+    echo: request<number, number>(),
+    ticks: stream<number, number>(),
+    sum: upload<number, number, number>(),
+    sums: channel<number, number, number>(),
+  });
+  const answers = { echo: (n: number) => n, ticks: (n: number) => [n], sum: (n: number) => n, sums: (n: number) => [n] };
+  /** The helpers of a scheduler that never runs. */
+  const helpers = { cold: () => NEVER, hot: () => NEVER } as never;
+  const peer = (): Peer => createPair().dialer;
+  const open = (): never[] => [];
+
+  /** The peer of an Angular application. */
+  function providedPeer(options: ConnectOptions): Peer {
+    TestBed.resetTestingModule();
+    return application([provideZonelessChangeDetection(), provideMux('ws://test', options)], injectPeer);
+  }
+
+  it.each<[string, (options: object) => unknown, string, string]>([
+    ['createPair', (options) => createPair(given(options)), 'latency', 'options'],
+    ['createPair with an option of one end', (options) => createPair(given(options)), 'onStream', 'options'],
+    ['the dialer of createPair', (dialer) => createPair({ dialer }), 'onstream', 'dialer'],
+    ['the acceptor of createPair', (acceptor) => createPair({ acceptor }), 'onstream', 'acceptor'],
+    ['createPair of a contract', (options) => createPair(api, answers, given(options)), 'arround', 'options'],
+    ['createServer', (options) => createServer(given(options)), 'latency', 'options'],
+    ['replay', (options) => replay('', given(options)), 'sped', 'options'],
+    ['peerFromMarbles', (options) => peerFromMarbles(helpers, '-', frameMarbles(), given(options)), 'isdialer', 'options'],
+    ['fakePeer', (options) => fakePeer(helpers, { a: '-a' }, given(options)), 'value', 'options'],
+    ['fakePeer of a contract', (options) => fakePeer(helpers, api, { echo: '-a' }, given(options)), 'name', 'options'],
+    ['the option limits', (limits) => createPair({ limits }), 'maxStream', 'limits'],
+    ['presence', (options) => presence(memoryBus(), options), 'lease', 'options'],
+    ['topic', (options) => topic(peer(), open, given(options)), 'onlost', 'options'],
+    ['memoryLog', (options) => memoryLog(options), 'keeps', 'options'],
+    ['redisLog', (options) => redisLog(new FakeClient(new FakeServer()), given({ stream: 's', ...options })), 'kep', 'options'],
+    ['natsLog', (options) => natsLog({} as never, given({ stream: 's', subject: 's', ...options })), 'keep', 'options'],
+    ['catchUp', (options) => catchUp(memoryLog(), null, options), 'form', 'options'],
+    ['answerTopic', (options) => answerTopic(memoryLog(), null, options), 'form', 'options'],
+    ['client', (options) => client(peer(), api, options), 'valid', 'options'],
+    ['RequestCall', (options) => client(peer(), api).echo(1, given(options)), 'timeout', 'options'],
+    ['StreamCall', (options) => client(peer(), api).ticks(1, given(options)), 'timeout', 'options'],
+    [
+      'RequestCall.notify',
+      (options) => {
+        client(peer(), api).echo.notify(1, given(options));
+      },
+      'header',
+      'options',
+    ],
+    ['UploadCall', (options) => client(peer(), api).sum(1, [1], options), 'timeout', 'options'],
+    ['ChannelCall', (options) => client(peer(), api).sums(1, [1], options), 'timeout', 'options'],
+    ['answer', (options) => answer(api, answers, options), 'arround', 'options'],
+    ['answering', (options) => answering(api, answers, options), 'verfy', 'options'],
+    ['record', (options) => record(peer(), options), 'payload', 'options'],
+    ['inspect', (options) => inspect(peer(), options), 'history', 'options'],
+    ['answerInspector', (options) => answerInspector(inspect(peer()), given({ verify: () => true, ...options })), 'maxLines', 'options'],
+    ['play', (options) => play([], given({ side: 'dialer', heard$: NEVER, ...options })), 'sped', 'options'],
+    ['useStream', (options) => renderToString(createElement(() => useStream(() => NEVER, [], options).status)), 'keepvalue', 'options'],
+    ['MuxProvider', (properties) => MuxProvider(given({ peer: peer(), ...properties })), 'peers', 'MuxProvider'],
+    ['muxResource', (options) => muxResource(given({ stream: () => NEVER, ...options })), 'parms', 'options'],
+    ['provideMux', (options) => providedPeer(given(options)), 'reconect', 'options'],
+    ['through when it is piped', (options) => NEVER.pipe(through(peer(), 1, options)), 'overlow', 'options'],
+    ['respond', (options) => respond(() => NEVER, options), 'overlow', 'options'],
+    ['Credit.spend', (options) => withCredit(1).spend(NEVER, options), 'overlow', 'spend'],
+    ['Link.cut', (reason) => createPair().link.cut(reason), 'cod', 'cut'],
+    ['assemble', (limits) => assemble(new JsonCodec(), limits), 'maxStream', 'limits'],
+    ['instrument', (options) => instrument(peer(), options), 'method', 'options'],
+    ['new Totals', (limits) => new Totals(limits), 'maxPeers', 'totalLimits'],
+    ['reopenOnReconnect', (how) => reopenOnReconnect(peer(), { open, ...how }), 'intial', 'reopenOnReconnect'],
+  ])('%s', (_, act, misspelt, place) => {
+    expect(() => act({ [misspelt]: 1 })).toThrow(TypeError);
+    expect(() => act({ [misspelt]: 1 })).toThrow(new RegExp(`^${place}: expected one of .+, got '${misspelt}'$`));
+  });
+
+  it.each<[string, (server: MuxServer, options: object) => unknown, string, string]>([
+    ['MuxServer.notify', (server, options) => server.notify(1, options), 'header', 'options'],
+    ['MuxServer.close', (server, options) => server.close(options), 'drainMS', 'close'],
+  ])('%s', async (_, act, misspelt, place) => {
+    await using server = serve({ port: 0, host: '127.0.0.1' });
+    await server.listening;
+    expect(() => act(server, { [misspelt]: 1 })).toThrow(TypeError);
+    expect(() => act(server, { [misspelt]: 1 })).toThrow(new RegExp(`^${place}: expected one of .+, got '${misspelt}'$`));
+  });
+
+  it.each<[string, (options: object) => Promise<unknown>, string]>([
+    ['Peer.request', (options) => peer().request(1, options), 'timeout'],
+    ['RequestCall.promise', (options) => client(peer(), api).echo.promise(1, options), 'timeout'],
+    ['UploadCall.promise', (options) => client(peer(), api).sum.promise(1, [1], options), 'timeout'],
+    ['Log.publish of memoryLog', (options) => memoryLog().publish(1, options), 'keys'],
+    ['Log.publish of redisLog', (options) => redisLog(new FakeClient(new FakeServer()), { stream: 's' }).publish(1, options), 'keys'],
+  ])('%s, by a promise that rejects', async (_, call, misspelt) => {
+    const message = expect.stringMatching(new RegExp(`^options: expected one of .+, got '${misspelt}'$`));
+    await expect(call({ [misspelt]: 1 })).rejects.toEqual(expect.objectContaining({ name: 'TypeError', message }));
   });
 });

@@ -79,3 +79,24 @@ describe('private names of the build', () => {
     expect(result).toEqual(texts);
   });
 });
+
+describe('codeNumbers', () => {
+  const REWRITE = `
+  import { codeNumbers } from './scripts/code-numbers.js';
+  console.log(JSON.stringify(process.argv.slice(1).map(codeNumbers('src'))));`;
+
+  function rewritten(sources: readonly string[]): unknown {
+    const cwd = join(__dirname, '../..');
+    const { stdout } = spawnSync(process.execPath, ['--input-type=module', '--eval', REWRITE, ...sources], { cwd, encoding: 'utf8' });
+    return JSON.parse(stdout);
+  }
+
+  it('The build writes the numbers of codes, and keeps types, other names and other objects', () => {
+    const kept = ['type T = typeof ResetCode.REFUSED;', 'code = ResetCode.UNKNOWN;', 'wire.ResetCode.CANCEL', 'MyResetCode.CANCEL'];
+    expect(rewritten(['reset(ResetCode.CANCEL, CloseCode.POLICY)', 'code ?? ResetCode.NO_ERROR', ...kept])).toEqual([
+      'reset(8, 1008)',
+      'code ?? 0',
+      ...kept,
+    ]);
+  });
+});

@@ -1,104 +1,104 @@
 import { describe, expect, it } from '@jest/globals';
-import { filter, map, NEVER, Subject, Subscription, take } from 'rxjs';
+import { filter, firstValueFrom, map, NEVER, Subject, Subscription, take } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { RunHelpers } from 'rxjs/testing';
 import { dialed } from '../../marbles/support/dialing.js';
 import { marbles } from '../../marbles/support/virtual.js';
 import type { Peer } from '../../src/index.js';
-import { BrokerError, memoryBus, presence } from '../../src/topics.js';
-import type { Bus, BrokerErrorCode, Presence } from '../../src/topics.js';
 import { createPair } from '../../src/testing.js';
+import { BrokerError, catchUp, CursorLost, memoryBus, presence, room, usersOf } from '../../src/topics.js';
+import type { BrokerErrorCode, Bus, Presence } from '../../src/topics.js';
 import { collectLogs } from '../support/peer/logs.js';
 
-const logs = collectLogs();
-
-interface Server extends Presence {
-  /** Hears and sends nothing from now on, as a killed process. */
-  crash(): void;
-  /** Loses the next messages that it sends. */
-  lose(count?: number): void;
-}
-
-/** A server of presence with a lease of 12 ms: a tick lasts 2 ms. Its members leave after 20 ms, so that virtual time ends. */
-function serverOn(bus: Bus, { cold }: RunHelpers): Server {
-  const joined = new Subscription();
-  cold('20ms |').subscribe({
-    complete: () => {
-      joined.unsubscribe();
-    },
-  });
-  let isAlive = true;
-  let losing = 0;
-  const own: Bus = {
-    on: <T>(channel: string) => bus.on<T>(channel).pipe(filter(() => isAlive)),
-    send: (channel, value) => {
-      const isLost = !isAlive || losing > 0;
-      losing--;
-      return isLost ? Promise.resolve() : bus.send(channel, value);
-    },
-  };
-  const made = presence(own, { leaseMs: 12 });
-  return {
-    join: (...where) => {
-      const place = made.join(...where);
-      joined.add(place);
-      return place;
-    },
-    members$: (room) => made.members$(room),
-    crash: () => {
-      isAlive = false;
-    },
-    lose: (count = 1) => {
-      losing = count;
-    },
-  };
-}
-
-/** The members as one text, such as `ab`. */
-const texts = (members$: Observable<ReadonlySet<string>>): Observable<string> =>
-  members$.pipe(map((members) => [...members].sort().join('')));
-
-function newPeer(): { peer: Peer; closeLine(): void } {
-  const { server, dial, accepted } = dialed(() => undefined);
-  dial();
-  return { peer: accepted(), closeLine: () => server.link?.cut() };
-}
-
-/** The names of `count` members. */
-const crowd = (prefix: string, count: number): string[] => Array.from({ length: count }, (_, nth) => `${prefix}${nth}`);
-
-/** Collects the lists that `count` observers of a room receive for 30 ms. */
-function observe({ cold }: RunHelpers, present: Presence, room: string, count: number): ReadonlySet<string>[] {
-  const seen: ReadonlySet<string>[] = [];
-  const observing = new Subscription();
-  for (let left = count; left > 0; left--) observing.add(present.members$(room).subscribe((list) => seen.push(list)));
-  cold('30ms |').subscribe({
-    complete: () => {
-      observing.unsubscribe();
-    },
-  });
-  return seen;
-}
-
-/** A report of a server, as far as these tests count it. */
-interface Sent {
-  readonly all?: readonly unknown[];
-  readonly ask?: string;
-}
-
-/** Records what is sent. */
-function recorded(bus: Bus): { readonly bus: Bus; readonly sent: Sent[] } {
-  const sent: Sent[] = [];
-  const send = (channel: string, value: unknown): Promise<void> => {
-    sent.push(value as Sent);
-    return bus.send(channel, value);
-  };
-  return { bus: { ...bus, send }, sent };
-}
-
-const NAMES = { o: '', a: 'a', b: 'b', x: 'ab' };
-
 describe('presence', () => {
+  const logs = collectLogs();
+
+  interface Server extends Presence {
+    /** Hears and sends nothing from now on, as a killed process. */
+    crash(): void;
+    /** Loses the next messages that it sends. */
+    lose(count?: number): void;
+  }
+
+  /** A server of presence with a lease of 12 ms: a tick lasts 2 ms. Its members leave after 20 ms, so that virtual time ends. */
+  function serverOn(bus: Bus, { cold }: RunHelpers): Server {
+    const joined = new Subscription();
+    cold('20ms |').subscribe({
+      complete: () => {
+        joined.unsubscribe();
+      },
+    });
+    let isAlive = true;
+    let losing = 0;
+    const own: Bus = {
+      on: <T>(channel: string) => bus.on<T>(channel).pipe(filter(() => isAlive)),
+      send: (channel, value) => {
+        const isLost = !isAlive || losing > 0;
+        losing--;
+        return isLost ? Promise.resolve() : bus.send(channel, value);
+      },
+    };
+    const made = presence(own, { leaseMs: 12 });
+    return {
+      join: (...where) => {
+        const place = made.join(...where);
+        joined.add(place);
+        return place;
+      },
+      members$: (room) => made.members$(room),
+      crash: () => {
+        isAlive = false;
+      },
+      lose: (count = 1) => {
+        losing = count;
+      },
+    };
+  }
+
+  /** The members as one text, such as `ab`. */
+  const texts = (members$: Observable<ReadonlySet<string>>): Observable<string> =>
+    members$.pipe(map((members) => [...members].sort().join('')));
+
+  function newPeer(): { peer: Peer; closeLine(): void } {
+    const { server, dial, accepted } = dialed(() => undefined);
+    dial();
+    return { peer: accepted(), closeLine: () => server.link?.cut() };
+  }
+
+  /** The names of `count` members. */
+  const crowd = (prefix: string, count: number): string[] => Array.from({ length: count }, (_, nth) => `${prefix}${nth}`);
+
+  /** Collects the lists that `count` observers of a room receive for 30 ms. */
+  function observe({ cold }: RunHelpers, present: Presence, room: string, count: number): ReadonlySet<string>[] {
+    const seen: ReadonlySet<string>[] = [];
+    const observing = new Subscription();
+    for (let left = count; left > 0; left--) observing.add(present.members$(room).subscribe((list) => seen.push(list)));
+    cold('30ms |').subscribe({
+      complete: () => {
+        observing.unsubscribe();
+      },
+    });
+    return seen;
+  }
+
+  /** A report of a server, as far as these tests count it. */
+  interface Sent {
+    readonly all?: readonly unknown[];
+    readonly ask?: string;
+  }
+
+  /** Records what is sent. */
+  function recorded(bus: Bus): { readonly bus: Bus; readonly sent: Sent[] } {
+    const sent: Sent[] = [];
+    const send = (channel: string, value: unknown): Promise<void> => {
+      sent.push(value as Sent);
+      return bus.send(channel, value);
+    };
+    return { bus: { ...bus, send }, sent };
+  }
+
+  const NAMES = { o: '', a: 'a', b: 'b', x: 'ab' };
+
   it(
     'Servers see the members of each other, and each member once',
     marbles((helpers) => {
@@ -359,5 +359,54 @@ describe('presence', () => {
 
   it('`presence` refuses a lease that is none', () => {
     expect(() => presence(memoryBus(), { leaseMs: 0 })).toThrow('leaseMs: expected a number of at least 6, got 0');
+  });
+});
+
+describe('usersOf', () => {
+  it('`toUser` notifies each connection of the user, and no other one', async () => {
+    const bus = memoryBus();
+    const [one, two] = [usersOf(bus), usersOf(bus)];
+    const pairs = [createPair(), createPair(), createPair()] as const;
+    const received = pairs.map(() => [] as unknown[]);
+    for (const [nth, { dialer }] of pairs.entries()) dialer.onStream((payload) => void received[nth]?.push(payload));
+    one.add('ann', pairs[0].acceptor);
+    two.add('ann', pairs[1].acceptor);
+    two.add('bob', pairs[2].acceptor);
+    await one.toUser('ann').notify('hello');
+    await Promise.all(pairs.map(({ acceptor }) => acceptor.ping()));
+    expect(received).toEqual([['hello'], ['hello'], []]);
+  });
+
+  it('`usersOf` drops a connection that has closed, or was taken back', async () => {
+    const bus = memoryBus();
+    const users = usersOf(bus);
+    const [left, closed] = [createPair(), createPair()];
+    users.add('ann', left.acceptor).unsubscribe();
+    users.add('ann', closed.acceptor);
+    await closed.acceptor.close();
+    const received: unknown[] = [];
+    left.dialer.onStream((payload) => void received.push(payload));
+    await users.toUser('ann').notify('hello');
+    await left.acceptor.ping();
+    expect(received).toEqual([]);
+  });
+});
+
+describe('room', () => {
+  it('A room emits messages to its subscribers, and calls places before others lost', async () => {
+    const typing = room<string>(memoryBus(), 'typing');
+    const items = catchUp(typing, null)[Symbol.asyncIterator]();
+    const place = (await items.next()).value?.cursor ?? '';
+    const next = items.next();
+    await typing.publish('ann');
+    expect((await next).value).toMatchObject({ value: 'ann' });
+    await expect(firstValueFrom(catchUp(typing, place))).rejects.toThrow(CursorLost);
+    await expect(typing.publish(undefined as never)).rejects.toThrow('expected a value it can carry at value, got undefined');
+  });
+
+  it('A room has new places after its last subscriber has left', async () => {
+    const typing = room<string>(memoryBus(), 'typing');
+    const first = await firstValueFrom(catchUp(typing, null));
+    await expect(firstValueFrom(catchUp(typing, first.cursor))).rejects.toThrow(CursorLost);
   });
 });

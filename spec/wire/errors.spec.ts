@@ -1,13 +1,21 @@
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from '@jest/globals';
-import { isMuxError, refusesOffer } from '../../src/wire/errors.js';
-import { CodecError, CodecMismatch, CodecNotRegistered, ConnectError, MuxError, ProtocolError } from '../../src/wire/errors.js';
+import { errorText } from '../../src/util/check.js';
+import { browserCode, CloseCode, FIRST_APPLICATION_CODE, ResetCode, resetCodeName } from '../../src/wire/codes.js';
 import {
   CancelledError,
+  CodecError,
+  CodecMismatch,
+  CodecNotRegistered,
+  ConnectError,
   ConnectionLostError,
   DeadlineExceededError,
+  isMuxError,
+  MuxError,
+  ProtocolError,
   QueueOverflowError,
   RefusedError,
+  refusesOffer,
   RemoteError,
   ResetError,
   StreamError,
@@ -154,5 +162,88 @@ describe('isMuxError', () => {
     ['nothing', undefined, false],
   ])('`isMuxError` judges %s', (_what, error, verdict) => {
     expect(isMuxError(error)).toBe(verdict);
+  });
+});
+
+const refused = (address: string): Error => new Error(`connect ECONNREFUSED ${address}`);
+
+describe('errorText', () => {
+  it.each<[string, unknown, string]>([
+    ['the message of an error', new Error('connection lost'), 'connection lost'],
+    ['a message of OpenSSL without its line break', new Error('wrong version number:355:\n'), 'wrong version number:355:'],
+    [
+      'the errors inside an error without a message',
+      new AggregateError([refused('::1'), refused('127.0.0.1')]),
+      'connect ECONNREFUSED ::1, connect ECONNREFUSED 127.0.0.1',
+    ],
+    ['the code where no error is inside', Object.assign(new AggregateError([]), { code: 'ECONNREFUSED' }), 'ECONNREFUSED'],
+    ['the code of an error inside', new AggregateError([Object.assign(new Error(), { code: 'ETIMEDOUT' })]), 'ETIMEDOUT'],
+    ['the name of an error that says nothing else', new RangeError(), 'RangeError'],
+    ['any other value as a text', 'lost', 'lost'],
+  ])('`errorText` returns %s', (_, error, text) => {
+    expect(errorText(error)).toBe(text);
+  });
+});
+
+describe('ResetCode', () => {
+  it('ResetCode has these numbers, which are part of the wire', () => {
+    expect(ResetCode).toEqual({
+      NO_ERROR: 0,
+      PROTOCOL_ERROR: 1,
+      INTERNAL_ERROR: 2,
+      FLOW_CONTROL: 3,
+      STREAM_CLOSED: 5,
+      PAYLOAD_TOO_LARGE: 6,
+      REFUSED: 7,
+      CANCEL: 8,
+      ENHANCE_YOUR_CALM: 11,
+      APPLICATION_ERROR: 16,
+      DEADLINE_EXCEEDED: 17,
+    });
+  });
+
+  it('ResetCode leaves 256 and above to applications', () => {
+    expect(FIRST_APPLICATION_CODE).toBe(256);
+    expect(Math.max(...Object.values(ResetCode))).toBeLessThan(FIRST_APPLICATION_CODE);
+  });
+
+  it.each([
+    [8, 'CANCEL'],
+    [0, 'NO_ERROR'],
+    [300, '300'],
+    [-1, '-1'],
+    [null, 'no code'],
+  ])('`resetCodeName` names %p %s', (code, name) => {
+    expect(resetCodeName(code)).toBe(name);
+  });
+});
+
+describe('CloseCode', () => {
+  it('CloseCode has these WebSocket close codes', () => {
+    expect(CloseCode).toEqual({
+      CLEAN: 1000,
+      GOING_AWAY: 1001,
+      PROTOCOL_ERROR: 1002,
+      WRONG_MESSAGE_KIND: 1003,
+      ABNORMAL: 1006,
+      POLICY: 1008,
+      TOO_BIG: 1009,
+      INTERNAL: 1011,
+      RESTART: 1012,
+    });
+  });
+});
+
+describe('the close code of a browser (C9)', () => {
+  it.each([
+    [CloseCode.CLEAN, 1000],
+    [1001, 4001],
+    [CloseCode.PROTOCOL_ERROR, 4002],
+    [CloseCode.TOO_BIG, 4009],
+    [2999, 5999],
+    [3000, 3000],
+    [4321, 4321],
+  ])('A browser sends the close code %i as %i', (code, sent) => {
+    expect(browserCode(code)).toBe(sent);
   });
 });

@@ -1,17 +1,19 @@
 import { describe, expect, it } from '@jest/globals';
-import fc from '../support/fast-check.js';
 import { JsonCodec } from '../../src/codec/json.js';
 import { MsgpackCodec } from '../../src/codec/msgpack.js';
+import { hasFragmentCost, isPlain, isPlainTo } from '../../src/wire/codec.js';
 import type { Codec, Message } from '../../src/wire/codec.js';
 import { ProtocolError } from '../../src/wire/errors.js';
 import { checkFragmentable, fits, fragmentCostOf, fragmentCut, MAX_FRAME_BYTES, splitFrame } from '../../src/wire/fragment.js';
-import { hasFragmentCost, isPlain, isPlainTo } from '../../src/wire/codec.js';
-import { ABSENT } from '../../src/wire/frame.js';
 import type { FragmentCut } from '../../src/wire/fragment.js';
+import { ABSENT } from '../../src/wire/frame.js';
 import type { Frame } from '../../src/wire/frame.js';
-import { codePointEnd, edgeBefore, encodedLength } from '../../src/wire/length.js';
+import { codePointEnd, edgeBefore, encodedLength, fitsWithin, truncateToBytes, utf8Counter } from '../../src/wire/length.js';
+import { envelopeBound } from '../../src/wire/outgoing.js';
 import { disguised, NetstringCodec, StuffedCodec } from '../support/codec/foreign.js';
-import { awkwardText, jsonPayload } from '../support/wire/arbitraries.js';
+import { CODECS } from '../support/codec/shipped.js';
+import fc from '../support/fast-check.js';
+import { awkwardText, frames, jsonPayload } from '../support/wire/arbitraries.js';
 
 /** Counts its encodings. Its class says what fragments cost. */
 class CountingJson extends JsonCodec {
@@ -370,5 +372,178 @@ describe('a plain slice', () => {
 
   it('`splitFrame` marks no slice as plain for a codec without a cost', () => {
     expect(slicesFor(disguised(new JsonCodec()), 'abc '.repeat(60)).some(isPlain)).toBe(false);
+  });
+});
+
+const ROWS: readonly (readonly [string, string, number])[] = [
+  ['an empty text', '', 0],
+  ['ASCII', 'abc', 3],
+  ['two bytes', 'é', 2],
+  ['three bytes', '€', 3],
+  ['a surrogate pair', '😀', 4],
+  ['a lone high surrogate', '\ud83d', 3],
+  ['a lone low surrogate', '\ude00', 3],
+  ['halves in the wrong order', '\ude00\ud83d', 6],
+  ['a mix', 'aé€😀', 10],
+];
+
+describe('Limits: encoded bytes', () => {
+  it.each(ROWS)('`encodedLength` measures %s as UTF-8', (_what, text, bytes) => {
+    expect(encodedLength(text)).toBe(bytes);
+  });
+
+  it('`encodedLength` measures an ArrayBuffer by its bytes', () => {
+    expect(encodedLength(new ArrayBuffer(7))).toBe(7);
+  });
+
+  it.each(ROWS)('`utf8Counter` measures %s alike on a platform without Buffer', (_what, text, bytes) => {
+    expect(utf8Counter({})(text)).toBe(bytes);
+  });
+
+  it('`utf8Counter` measures text of many chunks exactly, also with a surrogate pair on every edge', () => {
+    const count = utf8Counter({});
+    for (const shift of [0, 1, 2]) {
+      const text = 'a'.repeat(shift) + '😀'.repeat(70_000) + 'é€';
+      expect(count(text)).toBe(shift + 280_000 + 5);
+    }
+  });
+
+  it('`encodedLength` and utf8Counter agree with the platform on any text', () => {
+    const count = utf8Counter({});
+    fc.assert(
+      fc.property(awkwardText(), (text) => {
+        const bytes = new TextEncoder().encode(text).length;
+        expect([encodedLength(text), count(text)]).toEqual([bytes, bytes]);
+      }),
+    );
+  });
+});
+
+describe('fitsWithin', () => {
+  it.each([
+    ['bytes at the limit', new ArrayBuffer(4), 4, true],
+    ['bytes over the limit', new ArrayBuffer(5), 4, false],
+    ['text that is short enough whatever its characters', 'abc', 9, true],
+    ['text at the limit', '€€', 6, true],
+    ['text one byte over', '€€', 5, false],
+    ['text with more units than the limit', 'abcdefg', 6, false],
+    ['an empty text, at a limit of 0', '', 0, true],
+    ['an empty text, below 0', '', -1, false],
+  ])('`fitsWithin` judges %s', (_what, message, limit, verdict) => {
+    expect(fitsWithin(message, limit)).toBe(verdict);
+  });
+
+  it('`fitsWithin` agrees with the measured length', () => {
+    fc.assert(
+      fc.property(awkwardText(20), fc.nat(70), (text, limit) => {
+        expect(fitsWithin(text, limit)).toBe(encodedLength(text) <= limit);
+      }),
+    );
+  });
+});
+
+describe('truncateToBytes', () => {
+  it.each([
+    ['keeps a text that fits', 'naïve', 6, 'naïve'],
+    ['cuts before the code point that does not fit', 'naïve', 3, 'na'],
+    ['cuts after the last code point that fits', 'naïve', 4, 'naï'],
+    ['never halves a surrogate pair', 'a😀', 4, 'a'],
+    ['returns an empty text when no code point fits', '😀', 3, ''],
+    ['returns an empty text for a limit below zero', 'abc', -1, ''],
+  ])('`truncateToBytes` %s', (_outcome, text, limit, cut) => {
+    expect(truncateToBytes(text, limit)).toBe(cut);
+  });
+
+  it('`truncateToBytes` returns the longest prefix of whole code points within the limit', () => {
+    fc.assert(
+      fc.property(awkwardText(), fc.nat(80), (text, limit) => {
+        const characters = Array.from(text);
+        let best = '';
+        for (const character of characters) {
+          if (encodedLength(best + character) > limit) break;
+          best += character;
+        }
+        expect(truncateToBytes(text, limit)).toBe(best);
+      }),
+    );
+  });
+});
+
+describe('edges of code points', () => {
+  it.each([
+    ['before a pair', 1, 1],
+    ['inside a pair', 2, 1],
+    ['after a pair', 3, 3],
+    ['at the start', 0, 0],
+    ['at the end', 4, 4],
+  ])('`edgeBefore` finds the edge %s', (_where, at, edge) => {
+    expect(edgeBefore('a😀b', at)).toBe(edge);
+  });
+
+  it.each([
+    ['a single unit', 'ab', 0, 1],
+    ['a pair', '😀b', 0, 2],
+    ['the first possible pair', '\u{10000}', 0, 2],
+    ['the last possible pair', '\u{10ffff}', 0, 2],
+    ['a unit before a high surrogate', 'a\ud83d', 0, 1],
+    ['two high surrogates', '\ud83d\ud83d', 0, 1],
+    ['a lone high surrogate', '\ud83db', 0, 1],
+    ['a high surrogate before the first unit above the low ones', '\ud83d\ue000', 0, 1],
+    ['a unit before a lone low surrogate', 'a\ude00', 0, 1],
+    ['a lone low surrogate', '\ude00\ude00', 0, 1],
+    ['the last unit', 'ab', 1, 2],
+  ])('`codePointEnd` finds the end of %s', (_what, text, at, end) => {
+    expect(codePointEnd(text, at)).toBe(end);
+  });
+});
+
+describe('envelopeBound', () => {
+  it.each(CODECS)('`envelopeBound` is never below an envelope of %s', (_name, codec) => {
+    fc.assert(
+      fc.property(frames(fc.constant(ABSENT)), (frame) => {
+        expect(envelopeBound(frame)).toBeGreaterThanOrEqual(encodedLength(codec.encode(frame)));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  const text = '\u0000'.repeat(1000);
+  const numbers = Object.fromEntries(Array.from('abcdefghijklmnopqrstuvwxyz', (key) => [key, -1.2345678901234567e-300]));
+  const longest: Frame = {
+    type: '',
+    stream: Number.MAX_SAFE_INTEGER,
+    payload: 0,
+    more: true,
+    headers: {},
+    end: true,
+    trailers: {},
+    code: -Number.MAX_VALUE,
+    reason: '',
+    nonce: '',
+    last_stream: Number.MAX_SAFE_INTEGER,
+  };
+
+  it.each<[string, Frame]>([
+    ['all keys, numbers and flags, with a payload key too', longest],
+    ['long texts', { ...longest, type: text, reason: text, nonce: text }],
+    ['long keys and values', { ...longest, headers: { [text]: text } }],
+    ['many numbers', { ...longest, headers: numbers, trailers: numbers }],
+    ['every scalar', { ...longest, headers: { '': '', a: true, b: false, c: null, d: -0 } }],
+  ])('`envelopeBound` holds for %s', (_what, frame) => {
+    for (const codec of [new JsonCodec(), new MsgpackCodec()]) {
+      expect(envelopeBound(frame)).toBeGreaterThanOrEqual(encodedLength(codec.encode(frame)));
+    }
+  });
+
+  it.each<[string, Frame]>([
+    ['a fragment', { type: 'data', fragment: '' }],
+    ['a nested header', { type: 'open', headers: { a: [1] } }],
+    ['a header that no codec carries', { type: 'open', headers: { a: 1n } }],
+    ['a header that JSON does not carry', { type: 'open', headers: { a: Number.NaN } }],
+    ['a header that msgpack does not carry', { type: 'open', headers: JSON.parse('{"__proto__":1}') as Record<string, unknown> }],
+    ['a trailer of undefined', { type: 'data', trailers: { a: undefined } }],
+    ['headers of a class', { type: 'open', headers: Object.assign(new (class Token {})(), { a: 1 }) }],
+  ])('`envelopeBound` leaves %s to the encoder', (_what, frame) => {
+    expect(envelopeBound(frame)).toBe(Number.POSITIVE_INFINITY);
   });
 });

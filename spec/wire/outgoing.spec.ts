@@ -1,14 +1,20 @@
 import { describe, expect, it } from '@jest/globals';
 import { JsonCodec } from '../../src/codec/json.js';
 import { MsgpackCodec } from '../../src/codec/msgpack.js';
+import { checkedCodec } from '../../src/wire/codec.js';
 import type { Codec, Message } from '../../src/wire/codec.js';
-import { splitFrame } from '../../src/wire/fragment.js';
+import { ProtocolError } from '../../src/wire/errors.js';
+import { Slicer, slicerToSend, splitFrame } from '../../src/wire/fragment.js';
 import { ABSENT, completeFrame } from '../../src/wire/frame.js';
 import type { Frame } from '../../src/wire/frame.js';
-import { framesEqual } from '../../src/wire/mapping.js';
 import { encodedLength } from '../../src/wire/length.js';
+import { framesEqual } from '../../src/wire/mapping.js';
 import { encodedPartOf, encodeFrame, OutgoingFrame } from '../../src/wire/outgoing.js';
+import { HeldBytes, weightOfPiece } from '../../src/wire/reassembly.js';
+import { SharedEncoding, sharedSliceOf } from '../../src/wire/shared.js';
 import { disguised } from '../support/codec/foreign.js';
+import fc from '../support/fast-check.js';
+import { binaryPayload, frames, jsonPayload } from '../support/wire/arbitraries.js';
 
 const json = new JsonCodec();
 const frame: Frame = { type: 'open', stream: 1, payload: { n: 1 }, headers: { op: 'x' }, end: true, reason: 'r' };
@@ -152,3 +158,172 @@ describe('encodedPartOf', () => {
 function fieldsOf(outgoing: OutgoingFrame): object {
   return Object.fromEntries(Object.entries(outgoing));
 }
+
+/** The slices of a frame, or the message of the error. */
+function cut(
+  frame: Frame,
+  cap: number,
+  codec: Codec,
+  shared: SharedEncoding | null,
+  encoded = codec.encodePayload(frame.payload),
+): unknown {
+  const slices: Frame[] = [];
+  try {
+    const outgoing = new OutgoingFrame(frame, encoded, codec);
+    const unshared = slicerToSend(outgoing, cap, codec);
+    const slicer = unshared === null || shared === null ? unshared : new Slicer(outgoing, encoded, cap, codec, shared);
+    while (slicer?.done === false) slices.push(slicer.next());
+    return slices;
+  } catch (error) {
+    if (error instanceof ProtocolError) return [slices, error.message];
+    throw error;
+  }
+}
+
+/** A codec that counts what it measures and encodes. */
+function counting(codec: Codec & Required<Pick<Codec, 'fragmentCost'>>): {
+  readonly codec: Codec;
+  readonly calls: { cost: number; payload: number };
+} {
+  const calls = { cost: 0, payload: 0 };
+  const fragmentCost = codec.fragmentCost.bind(codec);
+  const encodePayload = codec.encodePayload.bind(codec);
+  codec.fragmentCost = (...args) => {
+    calls.cost++;
+    return fragmentCost(...args);
+  };
+  codec.encodePayload = (payload) => {
+    calls.payload++;
+    return encodePayload(payload);
+  };
+  return { codec, calls };
+}
+
+const CODECS = [
+  ['json', () => new JsonCodec(), jsonPayload()],
+  ['msgpack', () => new MsgpackCodec(), binaryPayload()],
+] as const;
+
+describe.each(CODECS)('The slices of a shared payload under %s', (_name, make, payload) => {
+  it('Frames with any ids, headers and caps are cut as if their payload were not shared', () => {
+    const codec = make();
+    const alike = fc.array(fc.tuple(frames(fc.constant(null)), fc.integer({ min: 60, max: 400 })), { minLength: 1, maxLength: 12 });
+    fc.assert(
+      fc.property(payload, alike, (value, all) => {
+        const shared = new SharedEncoding(codec.encodePayload(value), codec);
+        for (const [fields, cap] of all) {
+          const frame = { ...fields, payload: value };
+          expect(cut(frame, cap, codec, shared, shared.encoded)).toEqual(cut(frame, cap, codec, null));
+        }
+      }),
+    );
+  });
+
+  it('The second frame with an id of the same length measures and encodes no slice', () => {
+    const { codec, calls } = counting(make());
+    const value = 'a "quoted" text '.repeat(2_000);
+    const shared = new SharedEncoding(codec.encodePayload(value), codec);
+    const parts = [1, 3, 5].map((stream) => {
+      const slices = cut({ type: 'data', stream, payload: value }, 1_000, codec, shared, shared.encoded) as Frame[];
+      const made = slices.map((slice) => sharedSliceOf(slice)?.part);
+      return { made, calls: { ...calls } };
+    });
+    const [first, second, third] = parts;
+    expect(first?.made.length).toBeGreaterThan(30);
+    expect(first?.made).not.toContain(undefined);
+    expect(second).toEqual(first);
+    second?.made.forEach((part, n) => {
+      expect(part).toBe(first?.made[n]);
+      expect(third?.made[n]).toBe(part);
+    });
+  });
+
+  it('A position keeps at most 8 slices, and cuts the others anew', () => {
+    const codec = make();
+    const shared = new SharedEncoding(codec.encodePayload('x'.repeat(500)), codec);
+    const made = (budget: number): unknown => shared.slice(0, budget, () => ({ end: budget, plain: false }));
+    const first = Array.from({ length: 9 }, (_, n) => made(n + 1));
+    const again = Array.from({ length: 9 }, (_, n) => made(n + 1));
+    expect(again.map((slice, n) => slice === first[n])).toEqual([...Array<boolean>(8).fill(true), false]);
+    expect(again).toEqual(first);
+  });
+});
+
+describe('A shared payload', () => {
+  it('A codec without a cost of fragments cuts a shared payload without sharing slices', () => {
+    const codec = disguised(new JsonCodec());
+    const shared = new SharedEncoding(codec.encodePayload('x'.repeat(500)), codec);
+    const frame = { type: 'data', stream: 1, payload: 'x'.repeat(500) };
+    const slices = cut(frame, 200, codec, shared, shared.encoded) as Frame[];
+    expect(slices).toEqual(cut(frame, 200, codec, null));
+    expect(slices.map(sharedSliceOf)).toEqual(slices.map(() => null));
+  });
+});
+
+describe('HeldBytes', () => {
+  it('HeldBytes accepts bytes up to its limit, and counts no bytes that it refuses', () => {
+    const held = new HeldBytes({ maxHeldBytes: 10 });
+    expect([held.take(6), held.take(5), held.take(4), held.take(1)]).toEqual([true, false, true, false]);
+    expect(held.used).toBe(10);
+  });
+
+  it('HeldBytes reads its limit at each use', () => {
+    const limits = { maxHeldBytes: 10 };
+    const held = new HeldBytes(limits);
+    expect([held.take(11), held.refusal(11)]).toEqual([false, '11 bytes held by this connection are over the limit of 10 (maxHeldBytes)']);
+    limits.maxHeldBytes = 20;
+    expect([held.take(11), held.take(10), held.refusal(10)]).toEqual([
+      true,
+      false,
+      '21 bytes held by this connection are over the limit of 20 (maxHeldBytes)',
+    ]);
+  });
+
+  it('HeldBytes keeps its share of the limit from the other that counts against it', () => {
+    const limits = { maxHeldBytes: 16 };
+    const other = new HeldBytes(limits);
+    const held = new HeldBytes(limits, other, 1 / 4);
+    expect([other.take(16), held.take(4), held.take(1)]).toEqual([true, true, false]);
+    limits.maxHeldBytes = 20;
+    expect([held.take(1), held.take(1)]).toEqual([true, false]);
+  });
+
+  it('HeldBytes accepts released bytes again', () => {
+    const held = new HeldBytes({ maxHeldBytes: 10 });
+    held.take(10);
+    held.release(3);
+    expect([held.used, held.take(4), held.take(3), held.used]).toEqual([7, false, true, 10]);
+  });
+});
+
+describe('weightOfPiece()', () => {
+  it.each<[what: string, piece: Message, bytes: number]>([
+    ['bytes', new ArrayBuffer(10), 10],
+    ['ASCII text', 'a'.repeat(10), 10],
+    ['text with one character beyond ASCII', `${'a'.repeat(9)}☃`, 20],
+    ['text of which each character is encoded to three bytes', '☃'.repeat(10), 30],
+  ])('A piece weighs what it takes in memory: %s', (_what, piece, weight) => {
+    expect(weightOfPiece(piece, encodedLength(piece))).toBe(weight);
+  });
+});
+
+const CALLS = { encode: () => '', decode: () => ({ type: '' }), encodePayload: () => '', decodePayload: () => null };
+const CODEC: Codec = { name: 'none', binary: false, ...CALLS };
+const given = (codec: unknown): Codec => codec as Codec;
+
+describe('checkedCodec', () => {
+  it('`checkedCodec` returns a codec', () => {
+    expect(checkedCodec(CODEC)).toBe(CODEC);
+  });
+
+  it.each<[unknown, string]>([
+    ['json', "'json'"],
+    [null, 'null'],
+    [Object.assign((): null => null, { binary: false, ...CALLS }), 'a function'],
+    ...Object.keys(CALLS).map((call): [unknown, string] => [{ ...CODEC, [call]: undefined }, 'an object']),
+    [{ ...CODEC, name: undefined }, 'one without a name'],
+    [{ ...CODEC, binary: undefined }, 'one without binary'],
+  ])('`checkedCodec` throws for %p', (codec, got) => {
+    expect(() => checkedCodec(given(codec))).toThrow(new TypeError(`codec: expected a codec, such as new JsonCodec(), got ${got}`));
+  });
+});

@@ -1,7 +1,18 @@
+import { execFileSync } from 'node:child_process';
 import { describe, expect, it, jest } from '@jest/globals';
+import { asCommand, asTest } from '../../../examples/inspector/model/copy.js';
+import { laneState } from '../../../examples/inspector/model/describe.js';
+import { DELAY_MS, Diagram } from '../../../examples/inspector/model/diagram.js';
+import { FilterError, filterOf } from '../../../examples/inspector/model/filter.js';
+import type { Lane } from '../../../examples/inspector/model/lane.js';
 import { Row, Rows } from '../../../examples/inspector/model/rows.js';
-import { line, request, timelineOf } from './lines.js';
-import type { InspectorLine } from '../../../src/inspect.js';
+import { Timeline } from '../../../examples/inspector/model/timeline.js';
+import { LONGEST_MS, tickMs, View } from '../../../examples/inspector/model/view.js';
+import { acrossRows, alongRow, nearest } from '../../../examples/inspector/model/walk.js';
+import type { Place } from '../../../examples/inspector/model/walk.js';
+import { Omitted } from '../../../src/inspect.js';
+import type { InspectedPeer, InspectorLine } from '../../../src/inspect.js';
+import { line, marbleOf, request, timelineOf } from './lines.js';
 
 function rowsOf(folds: boolean, ...lines: readonly InspectorLine[]): Rows {
   const rows = new Rows(folds);
@@ -104,5 +115,365 @@ describe('rows', () => {
     };
     expect(looksAt(1_000) - looksAt(100)).toBe(900);
     newest.mockRestore();
+  });
+});
+
+const search = marbleOf('>', { type: 'open', stream: 17, payload: { op: 'search', text: 'Red shoes' } }, { n: 'search', b: 70 });
+const cancel = marbleOf('>', { type: 'reset', stream: 17, code: 8 }, { n: 'search', b: 40 });
+const film = marbleOf('<', { type: 'data', stream: 4, fragment: 'abc' }, { n: 'film', b: 65_536, c: 2 });
+
+describe('the filter', () => {
+  it.each([
+    ['', [search, cancel, film]],
+    ['name:search', [search, cancel]],
+    ['name:SEARCH code:CANCEL', [cancel]],
+    ['code:8', [cancel]],
+    ['size>10k', [film]],
+    ['size<50', [cancel]],
+    ['size:65536', [film]],
+    ['size>0.05k size<1M', [search, film]],
+    ['text:"red shoes"', [search]],
+    ['shoes', [search]],
+    ['film', [film]],
+    ['-name:search', [film]],
+    ['type:open', [search]],
+    ['type:fragment', [film]],
+    ['type:data', [film]],
+    ['id:#17', [search, cancel]],
+    ['connection:2', [film]],
+    ['from:dialer', [search, cancel]],
+    ['from:acceptor', [film]],
+  ])('The filter %p shows what it says', (text, shown) => {
+    expect([search, cancel, film].filter(filterOf(text))).toEqual(shown);
+  });
+
+  it.each([
+    ['colour:red', "expected one of the terms name, id, connection, type, code, text, from, size, got 'colour:'"],
+    ['name>5', "got 'name>'"],
+    ['size>big', "expected a size such as 10k, got 'big'"],
+    ['toString:1', "got 'toString:'"],
+  ])('The filter %p is refused with a reason', (text, reason) => {
+    expect(() => filterOf(text)).toThrow(FilterError);
+    expect(() => filterOf(text)).toThrow(reason);
+  });
+});
+
+describe('the view', () => {
+  it('It follows the present until it is paused or moved', () => {
+    const view = new View();
+    expect(view.endAt(5_000)).toBe(5_000);
+    view.pause(5_000);
+    expect(view.endAt(9_000)).toBe(5_000);
+    view.follow();
+    expect(view.endAt(9_000)).toBe(9_000);
+  });
+
+  it('It moves back as far as there is something to see, and follows again at the present', () => {
+    const view = new View();
+    view.moveBy(-20_000, 60_000, 30_000);
+    expect(view.endAt(61_000)).toBe(40_000);
+    view.moveTo(0, 60_000, 30_000);
+    expect(view.endAt(61_000)).toBe(40_000);
+    view.moveTo(61_000, 61_000);
+    expect(view.follows).toBe(true);
+  });
+
+  it('It zooms around a place that stays', () => {
+    const view = new View();
+    view.pause(20_000);
+    const middle = view.endAt(0) - view.span / 2;
+    view.zoom(0.5, 30_000, 0.5);
+    expect([view.span, view.endAt(0) - view.span / 2]).toEqual([5_000, middle]);
+    view.zoom(1e9, 30_000);
+    expect(view.span).toBe(LONGEST_MS);
+  });
+
+  it.each([
+    [1_000, 100],
+    [10_000, 1_000],
+    [60_000, 10_000],
+    [600_000, 60_000],
+  ])('Ten ticks at most share %i ms', (span, expected) => {
+    expect(tickMs(span, 10)).toBe(expected);
+  });
+});
+
+function walked(): { readonly diagram: Diagram; readonly first: Place } {
+  const diagram = new Diagram();
+  const lines = [...request(0, 1, 10), line(4, '>', { type: 'open', stream: 3 }), ...request(1_000, 5, 1_040)];
+  diagram.receive({ at: 2_000, lines, dropped: 0, peers: [] }, 2_000);
+  const first = nearest(diagram.rows[1], 0, 0, 2_000);
+  if (first === null) throw new Error('expected a marble');
+  return { diagram, first };
+}
+
+describe('walking with the keyboard', () => {
+  it('It goes along a row, from the marbles of one stream to the next stream', () => {
+    const places: (Place | null)[] = [walked().first];
+    for (let n = 0; n < 4; n++) places.push(places[n] == null ? null : alongRow(places[n] as Place, 1));
+    expect(places.map((place) => place?.marble.t)).toEqual([0, 10, 1_000, 1_040, undefined]);
+    expect(places[3] == null ? null : alongRow(places[3], -1)?.marble.t).toBe(1_000);
+  });
+
+  it('It goes to the nearest marble of another row, over rows without marbles', () => {
+    const { diagram, first } = walked();
+    const down = acrossRows(first, diagram.rows, 1, -1, 2_000);
+    expect([down?.lane.title, down?.marble.t]).toEqual(['#3', 4]);
+    expect(acrossRows(first, diagram.rows, -1, -1, 2_000)).toBeNull();
+    expect(down === null ? null : acrossRows(down, diagram.rows, -1, -1, 2_000)?.marble.t).toBe(0);
+  });
+
+  it('It leaves out marbles that the filter hides', () => {
+    const { diagram, first } = walked();
+    diagram.filterBy('from:dialer');
+    expect(alongRow(first, 1)?.marble.t).toBe(1_000);
+  });
+});
+
+const URL = 'ws://127.0.0.1:8080';
+
+function laneOf(...lines: readonly InspectorLine[]): Lane {
+  const lane = timelineOf(...lines).lanes[1];
+  if (lane === undefined) throw new Error('expected a lane');
+  return lane;
+}
+
+/** The arguments that bash passes to `npx` when it runs a command. */
+function argumentsOf(command: string): readonly string[] {
+  const printed = execFileSync('bash', ['-c', `npx() { printf '%s\\0' "$@"; }\n${command}`], {
+    encoding: 'utf8',
+    env: { ...process.env, LC_ALL: 'C.UTF-8' },
+  });
+  return printed.split('\0').slice(0, -1);
+}
+
+describe('copying a lane as a command', () => {
+  it('A request becomes a call', () => {
+    expect(asCommand(laneOf(...request(0, 1, 5)), URL)).toBe(`npx rxmux call ${URL} '{"op":"sum"}'`);
+  });
+
+  it('Quotes and headers pass a shell', () => {
+    const open = { type: 'open', stream: 1, end: true, payload: "it's", headers: { user: 'a b' } };
+    expect(asCommand(laneOf(line(0, '>', open)), URL)).toBe(`npx rxmux push -H 'user: a b' ${URL} '"it'\\''s"'`);
+  });
+
+  it.each([
+    ['line breaks', 'a\nb\r\nc'],
+    ['the end of a bracketed paste', 'a\u001b[201~\u0003; echo pasted'],
+    ['a delete and a C1 control', 'a\u007f\u009b1mb'],
+    ['characters that reorder or separate text', 'a\u202eb\u2028c\u{e0001}d'],
+    ['quotes, backslashes and an exclamation mark beside a control', `it's\\n "!" $HOME\u0007f`],
+  ])('The command holds no control character, and bash restores %s', (_, value) => {
+    const open = { type: 'open', stream: 1, end: true, payload: value, headers: { user: value } };
+    const command = asCommand(laneOf(line(0, '>', open)), URL);
+    expect(command).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
+    expect(argumentsOf(command)).toEqual(['rxmux', 'push', '-H', `user: ${value}`, URL, JSON.stringify(value)]);
+  });
+
+  it('A NUL becomes a replacement character, because no argument can hold it', () => {
+    const open = { type: 'open', stream: 1, end: true, headers: { user: 'a\0b' } };
+    expect(argumentsOf(asCommand(laneOf(line(0, '>', open)), URL))[3]).toBe('user: a\ufffdb');
+  });
+
+  it('An address with characters of a shell is one argument', () => {
+    const address = `${URL}/mux?a=1&b=2;echo $HOME`;
+    expect(argumentsOf(asCommand(laneOf(...request(0, 1, 5)), address))).toEqual(['rxmux', 'call', address, '{"op":"sum"}']);
+  });
+
+  it('Several answers, or a cancel, become a stream', () => {
+    const data = { type: 'data', stream: 1, payload: 1 };
+    const lane = laneOf(line(0, '>', { type: 'open', stream: 1 }), line(1, '<', data), line(2, '<', data));
+    expect(asCommand(lane, URL)).toBe(`npx rxmux stream ${URL}`);
+  });
+
+  it('A fragment leaves the payload to its user', () => {
+    const lane = laneOf(line(0, '>', { type: 'open', stream: 1, fragment: '"ab', more: true }), line(1, '<', { type: 'data', stream: 1 }));
+    expect(asCommand(lane, URL)).toBe(`npx rxmux call ${URL} 'PAYLOAD'`);
+  });
+});
+
+describe('copying a lane as a test', () => {
+  it('The rows have a character a ms, and their columns stay aligned', () => {
+    const data = { type: 'data', stream: 1, payload: 1 };
+    const lane = laneOf(
+      line(100, '>', { type: 'open', stream: 1 }),
+      line(103, '<', data),
+      line(103, '<', data),
+      line(108, '>', { type: 'reset', stream: 1, code: 8 }),
+    );
+    const rows = [...asTest(lane).matchAll(/= '\s+(\S+)'/g)].map(([, row]) => row);
+    expect(rows).toEqual(['o-------r', '---(dd)--']);
+  });
+
+  it('The title of the test stays in its string literal', () => {
+    const open = { type: 'open', stream: 1, end: true };
+    const [first] = asTest(laneOf(line(0, '>', open, { n: "a'b\\c\rd\ne\u2028f\u202eg" }))).split('\n');
+    expect(first).toBe("it('#1 a b c d e f g as it was recorded', () => {");
+  });
+});
+
+describe('lanes of a timeline', () => {
+  it('A stream has a lane with its name, below the lane of its connection', () => {
+    const { lanes } = timelineOf(...request(10, 1, 30, { n: 'sum' }));
+    expect(lanes.map(({ title }) => title)).toEqual(['connection 1', '#1 sum']);
+  });
+
+  it('A lane ends once both sides have ended it', () => {
+    const timeline = timelineOf(line(10, '>', { type: 'open', stream: 1, end: true }));
+    const [, lane] = timeline.lanes;
+    expect(lane).toMatchObject({ end: null, halfEndedAt: 10 });
+    timeline.add(line(30, '<', { type: 'data', stream: 1, end: true }));
+    expect(lane).toMatchObject({ end: 'ended', endedAt: 30 });
+  });
+
+  it('A reset ends a lane with its code', () => {
+    const { lanes } = timelineOf(line(0, '>', { type: 'open', stream: 1 }), line(9, '<', { type: 'reset', stream: 1, code: 8 }));
+    expect(lanes[1]).toMatchObject({ end: 'reset', code: 8, endedAt: 9 });
+    expect(lanes[1] === undefined ? '' : laneState(lanes[1])).toBe('reset with CANCEL');
+  });
+
+  it('A late frame stays on the lane of its ended stream', () => {
+    const { lanes } = timelineOf(...request(0, 1, 5), line(9, '<', { type: 'data', stream: 1 }));
+    expect(lanes[1]?.marbles).toHaveLength(3);
+    expect(lanes[1]?.endedAt).toBe(5);
+  });
+
+  it('The last fragment alone ends a side', () => {
+    const timeline = timelineOf(line(0, '>', { type: 'open', stream: 1, fragment: 'a', more: true }));
+    const last = timeline.add(line(1, '>', { type: 'data', stream: 1, fragment: 'b', end: true }));
+    expect(last).toMatchObject({ kind: 'fragment', ends: true });
+    expect(timeline.lanes[1]?.halfEndedAt).toBe(1);
+  });
+
+  it('A lost connection ends its lanes and no others', () => {
+    const timeline = timelineOf(line(0, '>', { type: 'open', stream: 1 }), line(0, '>', { type: 'open', stream: 1 }, { c: 2 }));
+    timeline.lost(1, 20);
+    expect(timeline.lanes.filter(({ stream }) => stream === 1).map(({ c, end }) => [c, end])).toEqual([
+      [1, 'lost'],
+      [2, null],
+    ]);
+  });
+
+  it('A pong finds the ping of the other side with its nonce', () => {
+    const { lanes } = timelineOf(
+      line(10, '>', { type: 'ping', nonce: 'a' }),
+      line(12, '<', { type: 'ping', nonce: 'a' }),
+      line(24, '<', { type: 'pong', nonce: 'a' }),
+    );
+    expect(lanes[0]?.marbles.map(({ roundTrip }) => roundTrip)).toEqual([14, null, 14]);
+  });
+});
+
+describe('what a timeline keeps', () => {
+  it('A timeline forgets marbles that are too old, and lanes that have ended', () => {
+    const timeline = new Timeline({ ageMs: 1_000, marbles: 100, contentBytes: 1e6 });
+    for (const each of [...request(0, 1, 5), line(6, '>', { type: 'open', stream: 3 }), line(4_000, '>', { type: 'ping', nonce: 'a' })])
+      timeline.add(each);
+    expect(timeline.lanes.map(({ title, marbles }) => [title, marbles.length])).toEqual([
+      ['connection 1', 1],
+      ['#3', 0],
+    ]);
+  });
+
+  it('A timeline forgets the oldest marbles beyond its bound, and counts them', () => {
+    const timeline = new Timeline({ ageMs: 1e6, marbles: 10, contentBytes: 1e6 });
+    for (let n = 0; n < 30; n++) timeline.add(line(n, '>', { type: 'data', stream: 1 }));
+    expect(timeline.count).toBeLessThanOrEqual(11);
+    expect(timeline.forgotten).toBe(30 - timeline.count);
+    expect(timeline.lanes[1]?.marbles.at(-1)?.t).toBe(29);
+    expect(timeline.oldest).toBe(timeline.lanes[1]?.marbles[0]?.t);
+  });
+
+  it('A timeline forgets the oldest marbles beyond its bytes of payloads', () => {
+    const timeline = new Timeline({ ageMs: 1e6, marbles: 100, contentBytes: 1_000 });
+    for (let n = 0; n < 30; n++) timeline.add(line(n, '>', { type: 'data', stream: 1, payload: 'text' }, { b: 100 }));
+    for (let n = 30; n < 60; n++) timeline.add(line(n, '>', { type: 'data', stream: 1, payload: new Omitted(100) }, { b: 100 }));
+    const withContent = timeline.lanes[1]?.marbles.filter(({ contentBytes }) => contentBytes > 0) ?? [];
+    expect(withContent.length).toBeLessThanOrEqual(11);
+    expect(timeline.count).toBe(withContent.length + 30);
+    expect(timeline.forgotten).toBe(60 - timeline.count);
+  });
+
+  it('A timeline forgets a lost connection once its marbles are too old', () => {
+    const timeline = new Timeline({ ageMs: 1_000, marbles: 100, contentBytes: 1e6 });
+    for (const each of request(0, 1, 5)) timeline.add(each);
+    timeline.lost(1, 10);
+    timeline.add(line(4_000, '>', { type: 'open', stream: 1 }, { c: 2 }));
+    expect(timeline.lanes.map(({ c }) => c)).toEqual([2, 2]);
+  });
+
+  it('An open stream is forgotten if its end may be among dropped lines', () => {
+    const timeline = new Timeline({ ageMs: 1_000, marbles: 100, contentBytes: 1e6 });
+    timeline.add(line(0, '>', { type: 'open', stream: 1 }));
+    timeline.doubt();
+    timeline.add(line(5, '>', { type: 'open', stream: 3 }));
+    expect(timeline.lanes.slice(1).map(laneState)).toEqual(['open, or its end was left out', 'open']);
+    timeline.add(line(4_000, '>', { type: 'open', stream: 5 }));
+    expect(timeline.lanes.map(({ stream }) => stream)).toEqual([null, 3, 5]);
+  });
+});
+
+const PEER: InspectedPeer = { c: 1, name: 'Peer 1', state: 'open', isDialer: true, reconnects: 0, rttMs: 14, bufferedAmount: 500 };
+
+describe('the diagram', () => {
+  it('The present follows the clock of the feed, a little behind it', () => {
+    const diagram = new Diagram();
+    diagram.receive({ at: 100, lines: [], dropped: 0, peers: [] }, 5_100);
+    expect(diagram.now(6_100)).toBe(1_100 - DELAY_MS);
+    diagram.receive({ at: 200, lines: [], dropped: 0, peers: [] }, 5_190);
+    expect(diagram.now(6_100)).toBe(1_110 - DELAY_MS);
+  });
+
+  it('A batch adds lanes, sums and the names of connections', () => {
+    const diagram = new Diagram();
+    diagram.receive({ at: 300, lines: request(210, 1, 230, { b: 60 }), dropped: 2, peers: [PEER] }, 300);
+    expect(diagram.rows.map(({ lanes }) => lanes[0]?.title)).toEqual(['Peer 1', '#1']);
+    expect(diagram.totals.all()).toEqual([{ at: 0, sent: 60, received: 1, frames: 2, resets: 0, queue: 500, rtt: 14 }]);
+    expect(diagram.dropped).toBe(2);
+  });
+
+  it('A peer that is gone ends its lanes', () => {
+    const diagram = new Diagram();
+    diagram.receive({ at: 50, lines: [line(40, '>', { type: 'open', stream: 1 })], dropped: 0, peers: [PEER] }, 50);
+    diagram.receive({ at: 100, lines: [], dropped: 0, peers: [] }, 100);
+    expect(diagram.timeline.lanes[1]).toMatchObject({ end: 'lost', endedAt: 100 });
+  });
+
+  it('A line that comes after its time was drawn raises the version', () => {
+    const diagram = new Diagram();
+    diagram.receive({ at: 1_000, lines: [line(990, '>', { type: 'open', stream: 1 })], dropped: 0, peers: [] }, 1_000);
+    expect(diagram.version).toBe(0);
+    diagram.receive({ at: 1_050, lines: [line(500, '>', { type: 'data', stream: 1 })], dropped: 0, peers: [] }, 1_050);
+    expect(diagram.version).toBe(1);
+  });
+
+  it('A file is shown as a whole', () => {
+    const diagram = new Diagram();
+    diagram.load([...request(1_000, 1, 1_400), line(3_000, '>', { type: 'ping', nonce: 'a' })]);
+    const end = diagram.view.endAt(diagram.now(0));
+    expect([end - diagram.view.span, end >= 3_000]).toEqual([1_000, true]);
+  });
+
+  it('A file that is too long begins with the first marble that is kept', () => {
+    const diagram = new Diagram(new Timeline({ ageMs: 1_000, marbles: 10, contentBytes: 1e6 }));
+    diagram.load([line(0, '>', { type: 'open', stream: 1 }), line(9_000, '>', { type: 'open', stream: 3 })]);
+    expect(diagram.view.endAt(0) - diagram.view.span).toBe(8_000);
+  });
+
+  it('A second file forgets the time of the first', () => {
+    const diagram = new Diagram();
+    diagram.load(request(90_000, 1, 91_000));
+    diagram.clear();
+    diagram.load(request(1_000, 1, 1_400));
+    expect(diagram.now(0)).toBe(1_400);
+  });
+
+  it('Rows that show nothing fold away', () => {
+    const diagram = new Diagram();
+    diagram.receive({ at: 5_000, lines: [...request(0, 1, 10), ...request(4_000, 3, 4_100)], dropped: 0, peers: [] }, 5_000);
+    diagram.fold(false);
+    expect(diagram.seenRows(3_000, 5_000).map((row) => row.newest?.title)).toEqual(['connection 1', '#3']);
+    diagram.filterBy('id:1');
+    expect(diagram.seenRows(0, 5_000).map((row) => row.newest?.title)).toEqual(['connection 1', '#1']);
   });
 });

@@ -1,4 +1,12 @@
+import { describe } from '@jest/globals';
 import { INPUTS } from './callbacks/inputs.js';
+import { VALUES } from './callbacks/values.js';
 import { describeTable } from './table.js';
 
-describeTable(INPUTS);
+describe('inputs', () => {
+  describeTable(INPUTS);
+});
+
+describe('values', () => {
+  describeTable(VALUES);
+});

@@ -1,35 +1,44 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { skip } from 'rxjs';
-import { connect } from '../../../src/index.js';
-import type { CloseReason, ConnectOptions, Peer } from '../../../src/index.js';
-import { Network } from '../../support/peer/network.js';
-import { echoing, reconnecting } from '../../support/peer/dialing.js';
+import { skip, Subject } from 'rxjs';
+import { connect, Peer } from '../../../src/index.js';
+import type { CloseReason, ConnectOptions, StreamHandler } from '../../../src/index.js';
+import { PeerCore } from '../../../src/peer/core.js';
+import { Backoff } from '../../../src/peer/dial/backoff.js';
+import { Dialer } from '../../../src/peer/dial/dialer.js';
+import { GivenSocket } from '../../../src/peer/dial/given-socket.js';
+import { resolveOptions } from '../../../src/peer/options.js';
+import { MemoryLink } from '../../../src/testing/memory-link.js';
+import type { Resume } from '../../../src/transport/connectivity.js';
+import { W3cTransport } from '../../../src/transport/w3c.js';
+import { dialing, echo, echoing, greeted, later, reconnecting, spell, watched } from '../../support/peer/dialing.js';
+import type { Watched } from '../../support/peer/dialing.js';
 import { framesOf } from '../../support/peer/frames.js';
 import { collectLogs } from '../../support/peer/logs.js';
+import { Network } from '../../support/peer/network.js';
 import { settled } from '../../support/peer/outcome.js';
 import { virtualPeerTime } from '../../support/peer/time.js';
 
-const time = virtualPeerTime();
-const logs = collectLogs();
-
-const cut = { code: 1006, reason: '', wasClean: false };
-
-/** A lazy peer whose socket factory closes the peer, and then calls `make`. */
-function closedInFactory(make: NonNullable<ConnectOptions['socket']>): Peer {
-  const peers: Peer[] = [];
-  const peer = connect('ws://test', {
-    lazy: true,
-    reconnect: true,
-    socket: (...address) => {
-      void peers[0]?.close();
-      return make(...address);
-    },
-  });
-  peers.push(peer);
-  return peer;
-}
-
 describe('`close` of a dialing peer', () => {
+  const time = virtualPeerTime();
+  const logs = collectLogs();
+
+  const cut = { code: 1006, reason: '', wasClean: false };
+
+  /** A lazy peer whose socket factory closes the peer, and then calls `make`. */
+  function closedInFactory(make: NonNullable<ConnectOptions['socket']>): Peer {
+    const peers: Peer[] = [];
+    const peer = connect('ws://test', {
+      lazy: true,
+      reconnect: true,
+      socket: (...address) => {
+        void peers[0]?.close();
+        return make(...address);
+      },
+    });
+    peers.push(peer);
+    return peer;
+  }
+
   it.each<[string, (network: Network, peer: Peer) => void | Promise<void>]>([
     ['while it dials', (network) => void (network.answer = 'silence')],
     [
@@ -194,5 +203,252 @@ describe('`close` of a dialing peer', () => {
     void peer.close();
     await time.advance(5_000);
     expect([received, logs.warnings]).toEqual([expect.arrayContaining([{ type: 'open', stream: 1, end: true, payload: 'a' }]), []]);
+  });
+});
+
+describe('A lazy peer with `idleCloseMs`', () => {
+  const time = virtualPeerTime();
+
+  const IDLE = { lazy: true, idleCloseMs: 1_000 };
+
+  /** A lazy peer that closes when it is idle, after its first request. */
+  async function used(onStream: StreamHandler = echo): Promise<Watched> {
+    const peer = watched(new Network({ onStream }), IDLE);
+    void settled(peer.peer.request('first'));
+    await time.advance();
+    return peer;
+  }
+
+  /** How many sockets of a network are open. */
+  const openSockets = ({ network }: Watched): number => network.dials.filter(({ peer }) => peer.status.state === 'open').length;
+
+  it('A lazy peer closes its socket when no stream was open for `idleCloseMs`, and stays alive', async () => {
+    const mine = await used();
+    await time.advance(999);
+    expect(openSockets(mine)).toBe(1);
+    await time.advance(1);
+    expect(openSockets(mine)).toBe(0);
+    expect(mine.reasons).toEqual([{ code: 1000, reason: 'idle', wasClean: true, willRetry: true }]);
+    expect(mine.states).toEqual(['connecting 1', 'connecting 1', 'open 0', 'connecting 1']);
+  });
+
+  it('The next call dials again, with a hello of its own', async () => {
+    const mine = greeted({ ...IDLE, hello: () => ({ payload: 'ann' }) });
+    void settled(mine.peer.request('first'));
+    await time.advance(5_000);
+    expect(mine.network.dials).toHaveLength(1);
+    const answer = settled(mine.peer.request('second'));
+    await time.advance();
+    expect(await answer).toEqual({ value: 'second' });
+    expect(mine.network.dials).toHaveLength(2);
+    expect(mine.peer.status).toEqual({ state: 'open', reconnects: 1 });
+    await time.advance(5_000);
+    expect(mine.reasons).toHaveLength(2);
+  });
+
+  it('A call while the idle socket closes waits for the next socket', async () => {
+    const mine = await used();
+    await time.advance(999);
+    const answers: unknown[] = [];
+    mine.peer.onFrame((direction, { type }) => {
+      if (direction === 'tx' && type === 'goaway') void mine.peer.request('just now').then((answer) => answers.push(answer));
+    });
+    await time.advance(100);
+    expect(answers).toEqual(['just now']);
+    expect(mine.network.dials).toHaveLength(2);
+  });
+
+  it('An open stream of this side keeps the socket', async () => {
+    const mine = await used(later(10_000, echo));
+    await time.advance(9_999);
+    expect(openSockets(mine)).toBe(1);
+    await time.advance(1 + 999);
+    expect(openSockets(mine)).toBe(1);
+    await time.advance(1);
+    expect(openSockets(mine)).toBe(0);
+  });
+
+  it('An open stream of the server keeps the socket', async () => {
+    const mine = await used();
+    mine.peer.onStream(later(10_000, echo));
+    const pushed = settled(mine.network.last.peer.request('push'));
+    await time.advance(10_000);
+    expect(await pushed).toEqual({ value: 'push' });
+    expect(openSockets(mine)).toBe(1);
+    await time.advance(1_000);
+    expect(openSockets(mine)).toBe(0);
+  });
+
+  it('Each call begins the idle time anew', async () => {
+    const mine = await used();
+    for (let n = 0; n < 5; n++) {
+      await time.advance(900);
+      void settled(mine.peer.request(n));
+      await time.advance();
+    }
+    expect(mine.network.dials).toHaveLength(1);
+    await time.advance(1_000);
+    expect(openSockets(mine)).toBe(0);
+  });
+
+  it('A socket that was dialed for a ping alone closes, too', async () => {
+    const mine = watched(new Network(), IDLE);
+    const ping = settled(mine.peer.ping());
+    await time.advance();
+    expect(await ping).toHaveProperty('value');
+    await time.advance(1_000);
+    expect(openSockets(mine)).toBe(0);
+  });
+
+  it('A peer that is closed while it is idle dials no more, and leaves no timer', async () => {
+    const mine = await used();
+    await time.advance(5_000);
+    expect(await mine.peer.close()).toEqual({ code: 1000, reason: 'idle', wasClean: true, willRetry: false });
+    expect(await settled(mine.peer.request())).toHaveProperty('error.code', 'REFUSED');
+    expect([mine.network.dials.length, time.isOver()]).toEqual([1, true]);
+  });
+
+  it('Without `idleCloseMs` an idle socket stays', async () => {
+    const network = new Network({ onStream: echo });
+    const peer = dialing(network, { lazy: true });
+    void settled(peer.request('p'));
+    await time.advance(3_600_000);
+    expect([peer.status.state, network.dials.length]).toEqual(['open', 1]);
+  });
+
+  it('`idleCloseMs` needs `lazy`, and a number', () => {
+    expect(() => connect('ws://test', { idleCloseMs: 1_000 })).toThrow(
+      new TypeError('idleCloseMs: expected lazy: true beside it, got none'),
+    );
+    expect(() => connect('ws://test', { lazy: true, idleCloseMs: -1 })).toThrow(TypeError);
+  });
+});
+
+describe('connectivity', () => {
+  const time = virtualPeerTime();
+
+  const logs = collectLogs();
+
+  describe('Connectivity of a dialing peer', () => {
+    function surrounded(network: Network, { url = 'ws://test', lazy = false } = {}) {
+      const resumes$ = new Subject<Resume>();
+      const connectivity = { offline: false, resumes$ };
+      const core = new PeerCore(resolveOptions({ keepalive: { idleMs: 60_000 } }, true));
+      const dialer = new Dialer(core, {
+        url,
+        open: (url, protocol) => new W3cTransport(network.socket(url, protocol)),
+        backoff: new Backoff({ minDelayMs: 1_000, maxDelayMs: 1_000, maxAttempts: 3 }),
+        hello: undefined,
+        helloTimeoutMs: 10_000,
+        connectTimeoutMs: 10_000,
+        lazy,
+        idleCloseMs: 0,
+        connectivity,
+      });
+      const peer = new Peer(core, dialer);
+      dialer.start();
+      return { peer, connectivity, resumes$ };
+    }
+
+    it('A peer without a network dials at the longest delay, spends no attempts, and dials at once when the network returns', async () => {
+      const network = echoing();
+      const { peer, connectivity, resumes$ } = surrounded(network);
+      await time.advance();
+      connectivity.offline = true;
+      network.answer = { status: null };
+      network.last.link.cut();
+      expect(peer.status).toMatchObject({ state: 'waiting', attempt: 1, delayMs: 1_000, offline: true });
+      await time.advance(999);
+      expect(network.dials).toHaveLength(1);
+      await time.advance(9_001);
+      expect(network.dials).toHaveLength(11);
+      expect(spell(peer.status)).toBe('waiting 1 offline');
+      // A page that becomes visible does not restore the network.
+      resumes$.next('page');
+      expect(network.dials).toHaveLength(11);
+      connectivity.offline = false;
+      network.answer = 'accept';
+      resumes$.next('network');
+      await time.advance();
+      expect([network.dials.length, spell(peer.status)]).toEqual([12, 'open 1']);
+      void peer.close();
+      await time.advance(5_000);
+      expect([resumes$.observed, time.isOver()]).toEqual([false, true]);
+    });
+
+    it('A peer that is wrongly reported offline connects all the same', async () => {
+      const network = echoing();
+      const { peer, connectivity } = surrounded(network);
+      await time.advance();
+      connectivity.offline = true;
+      network.last.link.cut();
+      await time.advance(1_000);
+      expect([network.dials.length, spell(peer.status)]).toEqual([2, 'open 1']);
+      void peer.close();
+    });
+
+    it.each([
+      ...['ws://localhost:8080', 'ws://127.0.0.1/mux', 'wss://user@[::1]:1/', 'ws://app.localhost?query'].map((url) => [url, 'waiting 2']),
+      ...['ws://localhost.example.org', 'ws://127.0.0.1.example.org', 'ws://example.org/localhost', 'ws://localhost@example.org'].map(
+        (url) => [url, 'waiting 1 offline'],
+      ),
+    ])('A peer of %s that is offline is %s: only loopback needs no network', async (url, status) => {
+      const network = echoing();
+      const { peer, connectivity } = surrounded(network, { url });
+      await time.advance();
+      connectivity.offline = true;
+      network.last.link.cut();
+      expect(spell(peer.status)).toBe(status);
+      void peer.close();
+      await time.advance();
+    });
+
+    it('A lazy peer listens to the page from its first dial on', async () => {
+      const { peer, resumes$ } = surrounded(echoing(), { lazy: true });
+      await time.advance();
+      expect(resumes$.observed).toBe(false);
+      const answer = peer.request('x');
+      await time.advance();
+      expect(await answer).toBe('x');
+      expect(resumes$.observed).toBe(true);
+      void peer.close();
+      await time.advance();
+      expect(resumes$.observed).toBe(false);
+    });
+
+    it.each<[Resume, string, readonly [dials: number, status: string]]>([
+      ['network', 'ends the delay', [2, 'connecting 2']],
+      ['page', 'does not end the delay', [1, 'waiting 2']],
+    ])('A resumed %s probes an open connection, and %s of a waiting peer', async (wake, _what, after) => {
+      const network = echoing();
+      const { peer, resumes$ } = surrounded(network);
+      await time.advance();
+      const sent = framesOf(peer);
+      resumes$.next(wake);
+      expect(sent).toEqual([{ type: 'ping', nonce: expect.any(String) }]);
+      network.last.link.cut();
+      resumes$.next(wake);
+      expect([network.dials.length, spell(peer.status)]).toEqual(after);
+      await time.advance(60_000);
+      expect([network.dials.length, spell(peer.status)]).toEqual([2, 'open 1']);
+      expect(logs.errors).toEqual([]);
+      void peer.close();
+    });
+  });
+
+  describe('Connectivity of a peer over a given socket', () => {
+    it('A resumed page probes a given socket until it ends', async () => {
+      const resumes$ = new Subject<Resume>();
+      const line = new MemoryLink({ protocol: 'mux.v1.json' });
+      const core = new PeerCore(resolveOptions({ keepalive: { idleMs: 60_000 } }, true));
+      const peer = new Peer(core, new GivenSocket(core, line.ends.dialer, { offline: false, resumes$ }));
+      const sent = framesOf(peer);
+      void peer.serve();
+      resumes$.next('page');
+      expect(sent).toEqual([{ type: 'ping', nonce: expect.any(String) }]);
+      line.cut();
+      await time.advance();
+      expect(resumes$.observed).toBe(false);
+    });
   });
 });

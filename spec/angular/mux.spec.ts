@@ -1,0 +1,398 @@
+import {
+  ApplicationRef,
+  createEnvironmentInjector,
+  EnvironmentInjector,
+  inject,
+  InjectionToken,
+  Injector,
+  provideZonelessChangeDetection,
+  signal,
+} from '@angular/core';
+import type { EnvironmentProviders, Provider, WritableSignal } from '@angular/core';
+import { TestBed } from '@angular/core/testing';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { EMPTY, NEVER, Observable, Subject } from 'rxjs';
+import { injectPeer, injectStatus, MUX, muxResource, provideMux } from '../../src/angular.js';
+import type { MuxResource, MuxResourceOptions } from '../../src/angular.js';
+import { logger, ResetCode } from '../../src/index.js';
+import type { ConnectOptions, Peer, Stream } from '../../src/index.js';
+import { createServer, virtualTime } from '../../src/testing.js';
+import type { TestServer, VirtualTime } from '../../src/testing.js';
+import { connect, createPair } from '../support/peer/tracked.js';
+import { application, ON_SERVER } from './application.js';
+
+describe('provide mux', () => {
+  const TOKEN = new InjectionToken<string>('token');
+
+  let time: VirtualTime;
+
+  beforeEach(() => {
+    time = virtualTime();
+  });
+
+  afterEach(() => {
+    TestBed.resetTestingModule();
+    jest.restoreAllMocks();
+    time.restore();
+  });
+
+  const echo = (): TestServer => createServer({ onStream: (payload, stream) => stream.reply(payload) });
+  const options = ({ socket }: TestServer): ConnectOptions => ({ socket, keepalive: false });
+
+  describe('provideMux', () => {
+    it('An application dials at the first injection, and has one peer', async () => {
+      let dials = 0;
+      const server = echo();
+      server.peers$.subscribe(() => dials++);
+      application([provideZonelessChangeDetection(), provideMux('ws://test', options(server))], () => undefined);
+      await time.advance();
+      expect(dials).toBe(0);
+      const [one, other] = TestBed.runInInjectionContext(() => [injectPeer(), injectPeer()] as const);
+      const answer = one.request('hi');
+      await time.advance();
+      expect([await answer, dials, one === other]).toEqual(['hi', 1, true]);
+    });
+
+    it('An application closes its peer when it is destroyed', async () => {
+      const peer = application([provideZonelessChangeDetection(), provideMux('ws://test', options(echo()))], injectPeer);
+      await time.advance();
+      TestBed.resetTestingModule();
+      await time.advance();
+      expect(await peer.closed).toMatchObject({ code: 1000, willRetry: false });
+    });
+
+    it('An application dials again for as long as no server answers', async () => {
+      jest.spyOn(logger, 'warn').mockImplementation(() => undefined);
+      const server = echo();
+      server.refuse(0);
+      const status = application([provideZonelessChangeDetection(), provideMux('ws://test', options(server))], injectStatus);
+      await time.advance(3_600_000);
+      expect(['connecting', 'waiting']).toContain(status().state);
+      server.refuse(null);
+      await time.advance(10_000);
+      expect(status().state).toBe('open');
+    });
+
+    it('An application takes options from a function that injects', async () => {
+      const hellos: unknown[] = [];
+      const server = createServer({
+        onStream: (payload, stream) => {
+          hellos.push(payload);
+          return stream.reply(null);
+        },
+      });
+      const providers = [
+        { provide: TOKEN, useValue: 'secret' },
+        provideMux('ws://test', () => {
+          const payload = inject(TOKEN);
+          return { ...options(server), hello: () => ({ payload }) };
+        }),
+      ];
+      application([provideZonelessChangeDetection(), ...providers], injectPeer);
+      await time.advance();
+      expect(hellos).toEqual(['secret']);
+    });
+
+    it('An application on a server dials nothing: calls wait, and the status stays connecting', async () => {
+      let dials = 0;
+      const socket = (): never => {
+        dials++;
+        throw new Error('dialed');
+      };
+      const providers = [provideZonelessChangeDetection(), provideMux('/mux', { socket }), ON_SERVER];
+      const [peer, status] = application(providers, () => [injectPeer(), injectStatus()] as const);
+      const outcome = peer.request('hi').then(
+        () => 'answered',
+        () => 'failed',
+      );
+      await time.advance(3_600_000);
+      expect([dials, status().state, await Promise.race([outcome, Promise.resolve('waits')])]).toEqual([0, 'connecting', 'waits']);
+      TestBed.resetTestingModule();
+      await time.advance();
+      expect(await outcome).toBe('failed');
+    });
+  });
+
+  describe('injectStatus', () => {
+    it('A status follows the connection', async () => {
+      const server = echo();
+      const status = application([provideZonelessChangeDetection(), provideMux('ws://test', options(server))], injectStatus);
+      expect(status()).toEqual({ state: 'connecting', attempt: 1, last: null });
+      await time.advance();
+      expect(status()).toEqual({ state: 'open', reconnects: 0 });
+      server.link?.cut();
+      await time.advance();
+      expect(status().state).toBe('waiting');
+      await time.advance(10_000);
+      expect(status()).toEqual({ state: 'open', reconnects: 1 });
+    });
+  });
+});
+
+describe('muxResource', () => {
+  let time: VirtualTime;
+
+  beforeEach(() => {
+    time = virtualTime();
+  });
+
+  afterEach(() => {
+    time.restore();
+  });
+
+  /** Runs effects, and then everything that is due within `ms`. */
+  async function settle(ms = 0): Promise<void> {
+    TestBed.tick();
+    await time.advance(ms);
+  }
+
+  const states = <T>({ status, value, error }: MuxResource<T>) => [status(), value(), error()?.message];
+
+  /** A resource of an application whose peer is `peer`. */
+  function resourceOf<T, P>(peer: Peer, options: MuxResourceOptions<T, P>, ...more: (Provider | EnvironmentProviders)[]) {
+    const providers = [provideZonelessChangeDetection(), { provide: MUX, useValue: peer }, ...more];
+    return application(providers, () => muxResource(options));
+  }
+
+  /** A resource whose values come from a Subject for each value of `params`. */
+  function sourced(given: Partial<MuxResourceOptions<string, string | undefined>> = {}) {
+    const { dialer } = createPair();
+    const params = signal<string | undefined>('a');
+    const opened: Record<string, Subject<string>> = {};
+    const stream = ({ params: name }: { readonly params: string }) => (opened[name] = new Subject());
+    return { params, opened, resource: resourceOf(dialer, { params, stream, ...given }) };
+  }
+
+  /** A resource of a server that dials again, and the streams that the server has to answer. */
+  function served(): {
+    readonly server: TestServer;
+    readonly peer: Peer;
+    readonly streams: Stream[];
+    readonly resource: MuxResource<unknown>;
+  } {
+    const streams: Stream[] = [];
+    const server = createServer({
+      onStream: (_, stream) => {
+        streams.push(stream);
+        return stream.closed;
+      },
+    });
+    const peer = connect('ws://test', { socket: server.socket, keepalive: false, reconnect: true });
+    return { server, peer, streams, resource: resourceOf(peer, { stream: () => peer.open$('price') }) };
+  }
+
+  it('A resource is loading until its stream has sent a value, and then shows the newest', async () => {
+    const { dialer, acceptor } = createPair();
+    const prices$ = new Subject<number>();
+    acceptor.onStream((_, stream) => stream.sendAll(prices$));
+    const resource = resourceOf(dialer, { stream: ({ peer }) => peer.open$<number>('price'), defaultValue: 0 });
+    await settle();
+    expect(states(resource)).toEqual(['loading', 0, undefined]);
+    prices$.next(11);
+    await settle();
+    expect(states(resource)).toEqual(['resolved', 11, undefined]);
+    prices$.next(12);
+    prices$.next(13);
+    await settle();
+    expect(states(resource)).toEqual(['resolved', 13, undefined]);
+  });
+
+  it('A resource ends its stream when its parameters change, and shows the default value at once', async () => {
+    const { resource, params, opened } = sourced();
+    await settle();
+    opened['a']?.next('of a');
+    expect(states(resource)).toEqual(['resolved', 'of a', undefined]);
+    params.set('b');
+    expect(states(resource)).toEqual(['loading', undefined, undefined]);
+    opened['a']?.next('late');
+    expect(states(resource)).toEqual(['loading', undefined, undefined]);
+    await settle();
+    expect(opened['a']?.observed).toBe(false);
+    opened['b']?.next('of b');
+    expect(states(resource)).toEqual(['resolved', 'of b', undefined]);
+  });
+
+  it('A resource with keepValue is reloading when its parameters change, and keeps the value', async () => {
+    const { resource, params, opened } = sourced({ keepValue: true });
+    await settle();
+    params.set('b');
+    expect(states(resource)).toEqual(['loading', undefined, undefined]);
+    await settle();
+    opened['b']?.next('of b');
+    params.set('c');
+    expect(states(resource)).toEqual(['reloading', 'of b', undefined]);
+  });
+
+  it('A resource without parameters is idle and has no stream', async () => {
+    const { resource, params, opened } = sourced();
+    await settle();
+    params.set(undefined);
+    await settle();
+    expect(states(resource)).toEqual(['idle', undefined, undefined]);
+    expect(opened['a']?.observed).toBe(false);
+    expect(resource.reload()).toBe(false);
+  });
+
+  it('A resource keeps its value while the peer reconnects', async () => {
+    const { resource, server, streams } = served();
+    await settle();
+    await streams[0]?.send(1);
+    await settle();
+    expect(states(resource)).toEqual(['resolved', 1, undefined]);
+    server.link?.cut();
+    await settle();
+    expect(states(resource)).toEqual(['reconnecting', 1, undefined]);
+    await settle(10_000);
+    expect(states(resource)).toEqual(['reloading', 1, undefined]);
+    await streams[1]?.send(2);
+    await settle();
+    expect(states(resource)).toEqual(['resolved', 2, undefined]);
+  });
+
+  it('A resource that has no value yet is loading, also while the peer reconnects', async () => {
+    const { resource, server } = served();
+    await settle();
+    server.link?.cut();
+    await settle();
+    expect(states(resource)).toEqual(['loading', undefined, undefined]);
+  });
+
+  it('A resource moves to the next socket after a goaway, and is never reconnecting', async () => {
+    const { resource, streams, peer } = served();
+    const seen = new Set<string>();
+    await settle();
+    await streams[0]?.send(1);
+    await settle();
+    peer.status$.subscribe(() => seen.add(resource.status()));
+    void streams[0]?.peer.close({ drainMs: 60_000 });
+    await settle(10_000);
+    await streams[1]?.send(2);
+    await settle();
+    expect(states(resource)).toEqual(['resolved', 2, undefined]);
+    expect([...seen]).not.toContain('reconnecting');
+  });
+
+  it('A resource whose stream completes stays resolved, whatever becomes of the socket', async () => {
+    const { resource, server, streams } = served();
+    await settle();
+    await streams[0]?.send(1);
+    await streams[0]?.end();
+    await settle();
+    server.link?.cut();
+    await settle(10_000);
+    expect(states(resource)).toEqual(['resolved', 1, undefined]);
+    expect(streams).toHaveLength(1);
+  });
+
+  it('A resource whose stream completes without a value is resolved', async () => {
+    const resource = resourceOf(createPair().dialer, { stream: () => EMPTY });
+    await settle();
+    expect(states(resource)).toEqual(['resolved', undefined, undefined]);
+  });
+
+  it('A resource keeps its value after an error, and opens again at reload', async () => {
+    const { resource, opened } = sourced();
+    await settle();
+    opened['a']?.next('of a');
+    opened['a']?.error(new Error('no such symbol'));
+    expect(states(resource)).toEqual(['error', 'of a', 'no such symbol']);
+    expect(resource.reload()).toBe(true);
+    expect(states(resource)).toEqual(['reloading', 'of a', undefined]);
+    expect(resource.reload()).toBe(false);
+    await settle();
+    opened['a']?.next('again');
+    expect(states(resource)).toEqual(['resolved', 'again', undefined]);
+  });
+
+  it.each([
+    ['an object', { code: 7 }, 'unknown error'],
+    ['an object that has no text', Object.create(null), 'unknown error'],
+  ] as const)('A resource makes an Error of %s', async (_what, thrown: unknown, message) => {
+    const { resource, opened } = sourced();
+    await settle();
+    opened['a']?.error(thrown);
+    expect(states(resource)).toEqual(['error', undefined, message]);
+    expect(resource.error()).toMatchObject({ cause: thrown });
+  });
+
+  it('A resource shows the error of its parameters', async () => {
+    const broken = signal(true);
+    const params = (): number => {
+      if (broken()) throw new RangeError('no route');
+      return 1;
+    };
+    const resource = resourceOf(createPair().dialer, { params, stream: () => EMPTY });
+    await settle();
+    expect(states(resource)).toEqual(['error', undefined, 'no route']);
+    broken.set(false);
+    await settle();
+    expect(states(resource)).toEqual(['resolved', undefined, undefined]);
+  });
+
+  it('A resource asks again where the server refuses, and shows an error where the peer is over', async () => {
+    const { resource, streams, peer } = served();
+    await settle();
+    streams[0]?.reset(ResetCode.REFUSED, 'restarting');
+    await settle(1_000);
+    expect(streams).toHaveLength(2);
+    await streams[1]?.send(1);
+    await settle();
+    void peer.close();
+    await settle(1_000);
+    expect(states(resource)).toEqual(['error', 1, expect.any(String)]);
+  });
+
+  it('A resource ends its stream when its injector is destroyed', async () => {
+    const source$ = new Subject<number>();
+    const injector = application([provideZonelessChangeDetection(), { provide: MUX, useValue: createPair().dialer }], () =>
+      createEnvironmentInjector([], inject(EnvironmentInjector)),
+    );
+    muxResource({ stream: () => source$, injector: injector.get(Injector) });
+    await settle();
+    expect(source$.observed).toBe(true);
+    injector.destroy();
+    expect(source$.observed).toBe(false);
+  });
+
+  it('A resource tracks no signal that its stream reads', async () => {
+    const other: WritableSignal<number> = signal(0);
+    let opened = 0;
+    resourceOf(createPair().dialer, {
+      stream: () => {
+        opened++;
+        other();
+        return NEVER;
+      },
+    });
+    await settle();
+    other.set(1);
+    await settle();
+    expect(opened).toBe(1);
+  });
+
+  it('A resource on a server is loading, opens nothing and leaves the application stable', async () => {
+    let opened = 0;
+    const stream = () =>
+      new Observable<number>(() => {
+        opened++;
+      });
+    const resource = resourceOf(createPair().dialer, { stream }, ON_SERVER);
+    await settle();
+    await TestBed.inject(ApplicationRef).whenStable();
+    expect(states(resource)).toEqual(['loading', undefined, undefined]);
+    expect(opened).toBe(0);
+  });
+
+  it('A resource without a value leaves the application stable', async () => {
+    const resource = resourceOf(createPair().dialer, { stream: () => NEVER });
+    await settle();
+    await TestBed.inject(ApplicationRef).whenStable();
+    expect(resource.status()).toBe('loading');
+  });
+
+  it('A resource needs a peer', () => {
+    expect(() => application([provideZonelessChangeDetection()], () => muxResource({ stream: () => NEVER }))).toThrow(
+      'expected a peer, got none: add provideMux(url) to the providers of the application',
+    );
+  });
+});

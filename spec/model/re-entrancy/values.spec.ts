@@ -1,4 +1,0 @@
-import { VALUES } from './callbacks/values.js';
-import { describeTable } from './table.js';
-
-describeTable(VALUES);

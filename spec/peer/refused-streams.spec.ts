@@ -1,0 +1,105 @@
+import { describe, expect, it } from '@jest/globals';
+import { Peer } from '../../src/index.js';
+import { createPair } from '../../src/testing.js';
+import { linkOf } from '../../src/testing/link.js';
+import { MemoryLink } from '../../src/testing/memory-link.js';
+import { MemorySocket } from '../../src/testing/memory-socket.js';
+import { collectLogs } from '../support/peer/logs.js';
+import { settled } from '../support/peer/outcome.js';
+import { virtualPeerTime } from '../support/peer/time.js';
+
+const time = virtualPeerTime();
+const logs = collectLogs();
+
+/** A peer of `new Peer(socket)` before its `serve`, at one end of a line. */
+function unserved(side: 'dialer' | 'acceptor'): { line: MemoryLink; peer: Peer } {
+  const line = new MemoryLink({ protocol: 'mux.v1.json' });
+  return { line, peer: new Peer(new MemorySocket(line.ends[side], null), { isDialer: side === 'dialer', keepalive: false }) };
+}
+
+describe('Peer that refuses a stream', () => {
+  it('A peer warns once a minute of notifies that are too large, with a count', async () => {
+    const { dialer } = createPair({ limits: { maxPayloadBytes: 100_000 } });
+    const notify = async (times: number): Promise<void> => {
+      for (let nth = 0; nth < times; nth++) dialer.notify('x'.repeat(200_000));
+      await time.advance();
+    };
+    await notify(5);
+    await time.advance(60_000);
+    await notify(2);
+    expect(logs.warnings.map((line) => line.replace(/peer \d+/, 'peer N'))).toEqual([
+      expect.stringMatching(/^rxmux: peer N refused a stream with PAYLOAD_TOO_LARGE: payload of at least \d+ bytes .*\(maxPayloadBytes\)$/),
+      expect.stringContaining('PAYLOAD_TOO_LARGE, and 4 more since the line before: '),
+    ]);
+  });
+
+  it('A peer warns of a notify without a handler', async () => {
+    createPair().dialer.notify('p');
+    await time.advance();
+    expect(logs.warnings).toEqual([expect.stringContaining('refused a stream with REFUSED: no handler took this stream')]);
+  });
+
+  it('A peer does not warn of an upload that it stops after its answer', async () => {
+    const { dialer, acceptor } = createPair();
+    acceptor.onStream((_, stream) => stream.reply('r'));
+    dialer.open('p');
+    await time.advance();
+    expect(logs.warnings).toEqual([]);
+  });
+});
+
+describe('Peer made with `new Peer(socket)`', () => {
+  it('A peer made with `new Peer` warns once of calls that wait for `serve`', async () => {
+    const { line, peer } = unserved('dialer');
+    expect(linkOf(line, peer.codec)).toBeDefined();
+    peer.notify('p');
+    peer.notify('q');
+    await time.advance();
+    expect(logs.warnings).toEqual([expect.stringContaining('a call waits for peer.serve()')]);
+    void peer.close();
+    await time.advance();
+  });
+
+  it('A peer made with `new Peer` warns once when a message of the remote waits for `serve`', async () => {
+    const { line, peer } = unserved('acceptor');
+    peer.onStream((payload, stream) => stream.reply(payload));
+    line.ends.dialer.send('{"type":"open","stream":1,"payload":1,"end":true}');
+    await time.advance();
+    line.ends.dialer.send('{"type":"open","stream":3,"payload":1,"end":true}');
+    await time.advance();
+    expect(logs.warnings).toEqual([expect.stringContaining('a message of the remote waits for peer.serve()')]);
+    void peer.close();
+    await time.advance();
+  });
+
+  it('A peer made with `new Peer` does not warn of messages after `serve`', async () => {
+    const { line, peer } = unserved('acceptor');
+    void peer.serve((payload, stream) => stream.reply(payload));
+    line.ends.dialer.send('{"type":"open","stream":1,"payload":1,"end":true}');
+    await time.advance();
+    expect(logs.warnings).toEqual([]);
+    void peer.close();
+    await time.advance();
+  });
+
+  it('The deadline error of a call says that `serve` was not called', async () => {
+    const { peer } = unserved('dialer');
+    const outcome = settled(peer.request('p', { timeoutMs: 5 }));
+    await time.advance(10);
+    expect(await outcome).toMatchObject({
+      error: { code: 'DEADLINE_EXCEEDED', retriable: true, message: expect.stringContaining('serve() was not called') },
+    });
+    void peer.close();
+    await time.advance();
+  });
+
+  it('A peer made with `new Peer` does not warn of a call when `serve` follows in the same turn', async () => {
+    const { peer } = unserved('dialer');
+    peer.notify('p');
+    void peer.serve();
+    await time.advance();
+    expect(logs.warnings).toEqual([]);
+    void peer.close();
+    await time.advance();
+  });
+});

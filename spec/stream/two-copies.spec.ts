@@ -1,0 +1,57 @@
+import { beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { of } from 'rxjs';
+import * as first from '../../src/index.js';
+import { createPair } from '../../src/testing.js';
+import { reconnecting } from '../support/peer/dialing.js';
+import { Network } from '../support/peer/network.js';
+import { virtualPeerTime } from '../support/peer/time.js';
+import { collectLogs } from '../support/peer/logs.js';
+
+const time = virtualPeerTime();
+
+describe('Second copy of the package', () => {
+  collectLogs();
+
+  let copy: typeof first;
+
+  beforeAll(async () => {
+    await jest.isolateModulesAsync(async () => {
+      copy = await import('../../src/index.js');
+    });
+  });
+
+  it('A second copy of the package recognises the errors of the first', async () => {
+    const { dialer } = createPair();
+    const outcome = dialer.request('p').catch((cause: unknown) => cause);
+    await time.advance();
+    const error = await outcome;
+    expect([error instanceof copy.MuxError, copy.isMuxError(error)]).toEqual([false, true]);
+  });
+
+  it('A second copy of the package says why it cannot answer the streams of the first', async () => {
+    const { dialer, acceptor } = createPair();
+    const errors: unknown[] = [];
+    acceptor.streams$.pipe(copy.respond(() => of(1))).subscribe({ error: (error: unknown) => errors.push(error) });
+    void dialer.request('p').catch(() => undefined);
+    await time.advance();
+    expect(errors).toEqual([expect.objectContaining({ message: expect.stringContaining('expected a stream of this copy of rxmux') })]);
+  });
+
+  it('A second copy of the package reopens streams on a peer of the first', async () => {
+    const opened: unknown[] = [];
+    const network = new Network({
+      onStream: (payload) => {
+        opened.push(payload);
+        return new Promise(() => undefined);
+      },
+    });
+    const { peer } = reconnecting(network);
+    const again$ = copy.reopenOnReconnect(peer, { open: () => peer.open$('p') });
+    expect(copy.reopenOnReconnect).not.toBe(first.reopenOnReconnect);
+    again$.subscribe();
+    await time.advance(10);
+    network.last.link.cut();
+    await time.advance(1_000);
+    expect(opened).toEqual(['p', 'p']);
+  });
+});
