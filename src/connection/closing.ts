@@ -13,11 +13,6 @@ const ERROR_GOAWAY_MS = 1_000;
  * deadline. Then it resets the remaining streams, and closes the WebSocket. Each step follows from an event; no step awaits a promise.
  */
 export class Closing {
-  /**
-   * `flushing`: the connection writes out everything. `arriving`: the remote reads the bytes on their way. `shutting`: the WebSocket closes.
-   * `closed`: the connection writes and reads nothing any more.
-   */
-  #phase: 'open' | 'draining' | 'flushing' | 'arriving' | 'shutting' | 'closed' = 'open';
   #deadline = Infinity;
   #timer = Subscription.EMPTY;
   /** Text of the goaway and of the close frame. */
@@ -25,44 +20,27 @@ export class Closing {
 
   constructor(private readonly connection: Connection) {}
 
-  /** Whether the connection has failed or ended. The connection then drops later frames. */
-  get isOver(): boolean {
-    return this.#phase === 'closed';
-  }
-
-  /** Whether the closing handshake waits until the remote has read all bytes on their way. */
-  get awaitsArrival(): boolean {
-    return this.#phase === 'arriving';
-  }
-
   /** Begins to close, or shortens the current drain. */
   drain(drainMs: number, code: ResetCode, reason: string): void {
     const { connection } = this;
-    if (this.#phase === 'open') {
-      this.#phase = 'draining';
+    if (connection.phase === 'open') {
+      connection.phase = 'draining';
       this.#reason = reason;
       connection.budget.resume();
       connection.outbound.addAhead(connection.control.announceGoaway(code, reason));
       this.#refuseUndispatched();
     }
-    if (this.#phase !== 'draining') return;
+    if (connection.phase !== 'draining') return;
     this.#within(connection.streams.size === 0 ? 0 : drainMs, () => {
-      this.#finish();
+      this.finish();
     });
-  }
-
-  /** A stream has left the connection. A draining socket closes after its last stream. */
-  streamReleased(): void {
-    if (this.connection.streams.size > 0) return;
-    if (this.#phase === 'draining') this.#finish();
-    else if (this.#phase === 'open') this.connection.idle();
   }
 
   /** Fails the connection: sends nothing more but a goaway that names the fault, and closes the socket. */
   fail(error: unknown): void {
     const { connection } = this;
     const fault = faultOf(error);
-    if (this.#phase === 'closed') return;
+    if (connection.phase === 'closed') return;
     // Announced first, so that no stream opens while the rest is undone.
     connection.control.goaway.announce();
     this.#stopReceiving();
@@ -81,15 +59,15 @@ export class Closing {
 
   /** The remote has not confirmed in time that it read everything. Returns whether the closing handshake waited for that, and begins now. */
   arrivalMissed(): boolean {
-    const { awaitsArrival } = this;
+    const isAwaited = this.connection.phase === 'arriving';
     this.#shut();
-    return awaitsArrival;
+    return isAwaited;
   }
 
   /** Stops, because the connection has failed or its socket has ended. */
   stop(): void {
     this.#timer.unsubscribe();
-    this.#phase = 'closed';
+    this.connection.phase = 'closed';
   }
 
   /** Refuses the remote's streams above the announced `last_stream`. No handler runs for them, so the remote may open them elsewhere. */
@@ -109,9 +87,10 @@ export class Closing {
     else if (ms <= LONGEST_TIMER_MS) this.#timer = asyncScheduler.schedule(act, ms);
   }
 
-  #finish(): void {
+  /** Writes out the accepted frames, resets the remaining streams, and closes the WebSocket once the remote has read everything. */
+  finish(): void {
     const { connection } = this;
-    this.#phase = 'flushing';
+    connection.phase = 'flushing';
     this.#timer.unsubscribe();
     for (const stream of connection.streams.values()) stream.advance('seal');
     connection.budget.stop();
@@ -119,7 +98,7 @@ export class Closing {
     connection.outbound.whenFlushed(() => {
       for (const stream of connection.streams.values()) stream.reset('library', ResetCode.CANCEL, 'the connection is closing');
       connection.outbound.whenFlushed(() => {
-        this.#phase = 'arriving';
+        connection.phase = 'arriving';
         connection.transit.whenArrived(() => {
           this.#shut();
         });
@@ -129,8 +108,8 @@ export class Closing {
 
   // The closing handshake comes last: `ws` allows it 30 s and a browser one minute, however many bytes are on their way.
   #shut(): void {
-    if (this.#phase !== 'arriving') return;
-    this.#phase = 'shutting';
+    if (this.connection.phase !== 'arriving') return;
+    this.connection.phase = 'shutting';
     this.connection.transport.close(CloseCode.CLEAN, this.#reason);
   }
 

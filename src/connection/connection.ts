@@ -42,7 +42,6 @@ export class Connection implements Carrier {
   readonly flood: FloodGuard;
   readonly control: ControlStream;
   readonly transit: Transit;
-  readonly closing: Closing;
   readonly inbound: Inbound;
   readonly outbound: Outbound;
   readonly replies: ControlReplies;
@@ -52,6 +51,12 @@ export class Connection implements Carrier {
   places = 0;
   /** The id of this side's next stream. Ids end at 2^53 − 1. */
   nextId: number;
+  /**
+   * Whether streams may still open, send or receive. `flushing`: everything accepted is written out. `arriving`: the remote reads the bytes on
+   * their way. `shutting`: the WebSocket closes. `closed`: nothing is written or read any more.
+   */
+  phase: 'open' | 'draining' | 'flushing' | 'arriving' | 'shutting' | 'closed' = 'open';
+  #closing: Closing | null = null;
   #highestSent = 0;
   readonly #out: RestartingPipeline;
 
@@ -72,7 +77,6 @@ export class Connection implements Carrier {
     this.flood = new FloodGuard(limits);
     this.control = new ControlStream(this);
     this.transit = new Transit(transport, this.control);
-    this.closing = new Closing(this);
     this.inbound = new Inbound(this);
     this.outbound = new Outbound(this);
     this.replies = new ControlReplies(this);
@@ -150,7 +154,10 @@ export class Connection implements Carrier {
 
   released(stream: StreamCore): void {
     this.outbound.released(stream);
-    this.closing.streamReleased();
+    if (this.streams.size > 0) return;
+    // A draining socket closes after its last stream.
+    if (this.phase === 'draining') this.closing.finish();
+    else if (this.phase === 'open') this.owner.idle(this);
   }
 
   /** Returns the live streams, the unsent ones first: they keep their places ahead of streams that the owners of failed streams open. */
@@ -196,12 +203,12 @@ export class Connection implements Carrier {
 
   /** Whether the connection has failed or ended. It then drops later frames. */
   get isOver(): boolean {
-    return this.closing.isOver;
+    return this.phase === 'closed';
   }
 
-  /** The last open stream has ended, and the connection stays. */
-  idle(): void {
-    this.owner.idle(this);
+  /** Ends the connection in good order; made for the first step of that. */
+  get closing(): Closing {
+    return (this.#closing ??= new Closing(this));
   }
 
   /** The remote goes away. It has not processed this side's streams above `last`. Unsent streams can move to another socket. */
@@ -222,7 +229,8 @@ export class Connection implements Carrier {
   /** The socket has ended. */
   ended(): void {
     const close = this.transport.closed ?? abnormalClose();
-    this.closing.stop();
+    this.phase = 'closed';
+    this.#closing?.stop();
     this.watchdog.stop();
     this.inbound.stop();
     this.budget.stop();

@@ -2,7 +2,7 @@ import type { Observable, Subscription } from 'rxjs';
 import { log } from '../logger.js';
 import { assembleInto } from '../operators/assemble.js';
 import { decode } from '../operators/decode.js';
-import { route } from '../operators/demultiplex.js';
+import { demultiplex } from '../operators/demultiplex.js';
 import type { Sink, Sinks } from '../operators/demultiplex.js';
 import { mapPresent } from '../rx/pipeline.js';
 import type { PipelineHost } from '../rx/pipeline.js';
@@ -43,7 +43,13 @@ export class Inbound implements PipelineHost, Sinks<CompleteFrame | StreamFault>
   make(): Observable<unknown> {
     const { transport, codec, limits, reassembly } = this.connection;
     const [count, admitted] = [this.#count, this.#admitted];
-    return transport.messages$.pipe(mapPresent(count), decode(codec, limits), mapPresent(admitted), assembleInto(reassembly), route(this));
+    return transport.messages$.pipe(
+      mapPresent(count),
+      decode(codec, limits),
+      mapPresent(admitted),
+      assembleInto(reassembly),
+      demultiplex(this),
+    );
   }
 
   /** A message of the remote ends the connection. */

@@ -298,8 +298,8 @@ export class Watchdog {
   }
 
   #closingMovedAt(): number {
-    const { transport, outbound, closing } = this.connection;
-    const isTaken = Math.max(transport.bufferedAmount, outbound.bytes) === 0 && !closing.awaitsArrival;
+    const { transport, outbound, phase } = this.connection;
+    const isTaken = Math.max(transport.bufferedAmount, outbound.bytes) === 0 && phase !== 'arriving';
     const tookAt = Math.max(this.#writes.tookAtReadTime(), this.#answerDueAt());
     const movedAt = Math.max(this.#receivedAt, tookAt);
     return isTaken ? movedAt : Math.min(movedAt, tookAt + RECEIVE_ONLY_MS);

@@ -22,11 +22,8 @@ export interface Sinks<T> {
   get(id: number): Sink<T> | undefined;
 }
 
-/**
- * `demultiplex` with a table of sinks. The engine imports it alone, because the groups of `demultiplex` need a Subject, which is 1 KB
- * of a page.
- */
-export function route<T extends Routed>(sinks: Sinks<T>): OperatorFunction<T, T> {
+/** Delivers each value to the sink of its id, and passes on the values without one. */
+function route<T extends Routed>(sinks: Sinks<T>): OperatorFunction<T, T> {
   return mapPresent((value) => {
     const sink = sinks.get(value.stream ?? 0);
     sink?.next(value);
