@@ -260,3 +260,32 @@ describe('the short way of msgpack without a Buffer', () => {
     }
   });
 });
+
+describe('buffers of the msgpack codec', () => {
+  const MIB = 1024 * 1024;
+
+  it.each([
+    ['plain', { text: 'x'.repeat(2 * MIB) }],
+    ['with a date', { text: 'x'.repeat(2 * MIB), at: new Date(0) }],
+  ])('A value of 2 MiB and a small one after it arrive as they are: %s', (_what, large) => {
+    const codec = new MsgpackCodec();
+    for (const value of [large, { small: 1 }, { at: new Date(1) }])
+      expect(codec.decodePayload(codec.encodePayload(value), { maxPayloadItems: 10 })).toEqual(value);
+  });
+
+  it('A frame that a getter encodes while a payload is written has its own bytes', () => {
+    const codec = new MsgpackCodec();
+    const inner: unknown[] = [];
+    const value = {
+      a: 1,
+      get b() {
+        inner.push(codec.decode(codec.encode({ type: 'data', stream: 1, headers: { h: 1 } })));
+        inner.push(codec.encodeAround({ type: 'data', stream: 1 }).map(({ byteLength }) => byteLength > 0));
+        return 2;
+      },
+    };
+    expect(codec.decodePayload(codec.encodePayload(value), { maxPayloadItems: 10 })).toEqual({ a: 1, b: 2 });
+    expect(inner[0]).toMatchObject({ type: 'data', stream: 1, headers: { h: 1 } });
+    expect(inner).toHaveLength(2);
+  });
+});

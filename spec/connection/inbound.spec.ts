@@ -1177,3 +1177,23 @@ describe('departures', () => {
     return { rig, codec };
   }
 });
+
+describe('deliveries within deliveries', () => {
+  it('A payload reaches its stream although its codec causes another delivery while it reads the payload', () => {
+    let inner = (): void => undefined;
+    class Nesting extends JsonCodec {
+      override decodePayload(...args: Parameters<JsonCodec['decodePayload']>): unknown {
+        inner();
+        return super.decodePayload(...args);
+      }
+    }
+    const rig = new Rig({ codec: new Nesting() });
+    const [one, other] = [rig.remote(1), rig.remote(3)];
+    inner = () => {
+      inner = () => undefined;
+      rig.receive({ type: 'data', stream: 3, payload: 'inner' });
+    };
+    rig.receive({ type: 'data', stream: 1, fragment: '"ou', more: true }, { type: 'data', stream: 1, fragment: 'ter"' });
+    expect([one.payloads, other.payloads]).toEqual([['outer'], ['inner']]);
+  });
+});

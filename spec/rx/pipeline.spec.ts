@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { config, finalize, map, merge, Observable, of, Subject, take } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
-import { both, RestartingPipeline } from '../../src/rx/pipeline.js';
+import { both, HandledRelay, RestartingPipeline } from '../../src/rx/pipeline.js';
 import { soon } from '../../src/rx/soon.js';
 import { virtualTime } from '../../src/testing.js';
 import { inTime } from '../support/session/time.js';
@@ -226,6 +226,19 @@ describe('the part in place of an operator of rxjs', () => {
 });
 
 const microtask = (): Promise<void> => Promise.resolve();
+
+describe('HandledRelay', () => {
+  it('HandledRelay passes one error to its owner, and none after the end', () => {
+    const errors: unknown[] = [];
+    const relays: HandledRelay<number>[] = [];
+    new Observable<unknown>((to) => {
+      const relay = new HandledRelay<number>(to, { received: () => undefined, failed: (error) => errors.push(error) });
+      relays.push(relay);
+      for (const error of ['one', 'another']) relay.error(error);
+    }).subscribe();
+    expect([errors, relays.map(({ closed }) => closed)]).toEqual([['one'], [true]]);
+  });
+});
 
 describe('soon', () => {
   it('Tasks run later, together, and in the order of the calls', async () => {

@@ -484,6 +484,15 @@ describe('a stream without a socket', () => {
     expect(rig.news.map(({ type }) => type)).toEqual(['open', 'data']);
   });
 
+  it('A stream that has sent nothing yet runs its tasks at the connection that accepts it', () => {
+    const { queue, stream } = waiting();
+    let ran = 0;
+    stream.whenDemand(() => ran++);
+    const rig = new Rig();
+    queue.flushTo(rig.connection, new Notifications());
+    expect([stream.id, ran, rig.news]).toEqual([2, 1, []]);
+  });
+
   it('A stream that leaves a full queue makes room for the tasks of the others', () => {
     const { queue, stream } = waiting(64);
     send(stream, OPEN);

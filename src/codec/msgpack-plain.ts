@@ -551,7 +551,7 @@ export function encodeCanonical(frame: Frame, payload: Uint8Array | null): Array
 function copy(from: number, to: number, target: Uint8Array, at: number): number {
   const shift = at - from;
   if (to - from > MOST_LOOPED) target.set(scratch.subarray(from, to), at);
-  else for (let n = from; n < to; n++) target[n + shift] = scratch[n] ?? 0;
+  else for (let n = from; n < to; n++) target[n + shift] = Number(scratch[n]);
   return to + shift;
 }
 
@@ -597,11 +597,14 @@ function hasOnlyEnvelope({ trailers, code, reason, nonce, last_stream }: Frame):
 /** Writes a part of the envelope. */
 function putPart(bytes: Uint8Array): void {
   reserve(bytes.length + MOST_HEAD_BYTES);
-  for (let n = 0; n < bytes.length; n++) scratch[written++] = bytes[n] ?? 0;
+  for (let n = 0; n < bytes.length; n++) scratch[written++] = Number(bytes[n]);
 }
 
 function putBin(bytes: Uint8Array): boolean {
-  if (bytes.length >= TWO_32) return false;
+  return bytes.length < TWO_32 && putBytes(bytes);
+}
+
+function putBytes(bytes: Uint8Array): true {
   putBinHead(bytes.length);
   reserve(bytes.length);
   scratch.set(bytes, written);

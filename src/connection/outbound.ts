@@ -4,7 +4,7 @@ import { log } from '../logger.js';
 import { mapPresent } from '../rx/pipeline.js';
 import type { PipelineHost } from '../rx/pipeline.js';
 import { overtakes } from '../stream/end.js';
-import { SPARED_BYTES, STREAM_ROOM_BYTES, Sending, runAll, takeTasks } from '../stream/sending.js';
+import { SPARED_BYTES, STREAM_ROOM_BYTES, runAll, takeTasks } from '../stream/sending.js';
 import type { Cut } from '../stream/sending.js';
 import type { Place, StreamCore } from '../stream/stream-core.js';
 import { Fifo, LazyMap, LazySet } from '../util/collections.js';
@@ -13,7 +13,7 @@ import { ResetCode } from '../wire/codes.js';
 import { slicerToSend } from '../wire/fragment.js';
 import { ABSENT } from '../wire/frame.js';
 import type { Frame } from '../wire/frame.js';
-import { encodedPartOf, frameEncoder, isSmall } from '../wire/outgoing.js';
+import { encodedPartOf, frameEncoder } from '../wire/outgoing.js';
 import type { OutgoingFrame } from '../wire/outgoing.js';
 import { MIN_CHARGE_BYTES } from '../wire/reassembly.js';
 import type { FrameEncoder, SplitMessage } from '../wire/shared.js';
@@ -118,10 +118,10 @@ export class Outbound implements Place, PipelineHost {
 
   add(stream: StreamCore, frame: OutgoingFrame): void {
     this.#accepted++;
-    if (!frame.isSmall && stream.isNotification) this.#announce(stream, frame);
+    if (!frame.isSmall && stream.isNotification) this.#notification = stream;
     if (frame.isSmall && this.#isDirect() && !this.#holds(stream)) this.#sendDirectly(frame, stream, frame.roughBytes);
-    else if (!this.#hasEnded()) {
-      const bytes = (stream.sending ??= new Sending()).add(frame);
+    else {
+      const bytes = stream.ownSending.add(frame);
       this.#turns.add(stream);
       this.frames++;
       this.#added(bytes);
@@ -134,7 +134,7 @@ export class Outbound implements Place, PipelineHost {
     const { sending } = stream;
     if (sending === null || sending.frames === 0) return;
     this.#accepted += sending.frames;
-    if (stream.isNotification && !sending.front.isSmall) this.#announce(stream, sending.front);
+    if (stream.isNotification && !sending.front.isSmall) this.#notification = stream;
     this.#turns.add(stream);
     this.frames += sending.frames;
     this.#added(sending.bytes);
@@ -168,10 +168,8 @@ export class Outbound implements Place, PipelineHost {
 
   /** Drops the queued frames of a stream. */
   drop(stream: StreamCore): void {
-    if (!this.#turns.has(stream)) return;
-    this.#turns.delete(stream);
     const { sending } = stream;
-    if (sending === null) return;
+    if (sending === null || !this.#turns.delete(stream)) return;
     this.#left(sending.frames, sending.bytes);
     sending.drop();
   }
@@ -204,11 +202,6 @@ export class Outbound implements Place, PipelineHost {
   /** Whether a notification is leaving in several messages, so that a later one has to wait. */
   get isNotifying(): boolean {
     return this.#notification !== null;
-  }
-
-  #announce(stream: StreamCore, open: OutgoingFrame): void {
-    const { codec, maxFrameBytes } = this.connection;
-    if (!isSmall(open, encodedPartOf(open), maxFrameBytes, codec)) this.#notification = stream;
   }
 
   // Room: a stream with less than 256 KiB queued may add more, while all queues together are below `sendHighWaterBytes`
@@ -382,8 +375,7 @@ export class Outbound implements Place, PipelineHost {
 
   /** Sends the next frame or slice of a stream, and the next stream has its turn. Returns its bytes of payload. */
   #stepStream(stream: StreamCore): number {
-    const { sending } = stream;
-    if (sending === null) return 0;
+    const sending = stream.ownSending;
     const { frames, bytes, front } = sending;
     let slice: Frame;
     try {
@@ -488,7 +480,7 @@ export class Outbound implements Place, PipelineHost {
 
   /** Drops every stream whose open has not left. The stream moves to another socket, or fails. */
   dropUnopened(): void {
-    for (const stream of this.#turns) if (stream.sending?.isUnopened === true) this.drop(stream);
+    for (const stream of this.#turns) if (stream.ownSending.isUnopened) this.drop(stream);
     this.#relieve();
     this.#checkFlushed();
   }
@@ -629,7 +621,7 @@ export class Outbound implements Place, PipelineHost {
   /** Whether the remote needs a reset. It needs none of a stream whose open never left, except as a reply to its own frame. */
   #isForRemote(reset: Frame): boolean {
     const { connection } = this;
-    const id = reset.stream ?? 0;
+    const id = Number(reset.stream);
     return !connection.owns(id) || connection.hasOpened(id) || connection.replies.owes(reset);
   }
 

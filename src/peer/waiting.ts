@@ -1,7 +1,7 @@
 import type { Connection } from '../connection/connection.js';
 import { log } from '../logger.js';
 import type { CloseCause } from '../stream/end.js';
-import { SPARED_BYTES, STREAM_ROOM_BYTES, Sending, runAll, takeTasks } from '../stream/sending.js';
+import { SPARED_BYTES, STREAM_ROOM_BYTES, runAll, takeTasks } from '../stream/sending.js';
 import type { Place, StreamCore } from '../stream/stream-core.js';
 import { LazySet } from '../util/collections.js';
 import type { Message } from '../wire/codec.js';
@@ -64,7 +64,7 @@ export class Waiting implements Place {
   }
 
   add(stream: StreamCore, frame: OutgoingFrame): void {
-    this.#bytes += (stream.sending ??= new Sending()).add(frame);
+    this.#bytes += stream.ownSending.add(frame);
   }
 
   remove(stream: StreamCore): void {

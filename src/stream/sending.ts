@@ -201,7 +201,7 @@ export function overflowsWith(stream: StreamCore, bytes: number): boolean {
 
 function wait(stream: StreamCore, what: 'room' | 'demand', task: Task): void {
   if (stream.place === null) return;
-  (stream.sending ??= new Sending()).wait(what, task);
+  stream.ownSending.wait(what, task);
   stream.place.waits(stream, what);
 }
 

@@ -16,8 +16,7 @@ import type { StreamExtras } from './extras.js';
 import type { Label } from './label.js';
 import { Receiving, deliverEnd } from './receiving.js';
 import type { Excess, Reader } from './receiving.js';
-import { runAll, takeTasks } from './sending.js';
-import type { Sending } from './sending.js';
+import { Sending, runAll, takeTasks } from './sending.js';
 import { TABLE } from './state.js';
 import type { StreamInput, StreamPhase, StreamRow } from './state.js';
 import { Stream } from './stream.js';
@@ -287,6 +286,10 @@ export class StreamCore extends Subject<unknown> implements Deadlined, Abortable
     if (frame.end) this.advance('seal');
     frame.stream = this.id;
     this.place?.add(this, frame);
+  }
+
+  get ownSending(): Sending {
+    return (this.sending ??= new Sending());
   }
 
   /** This side sends a frame of its own. */
