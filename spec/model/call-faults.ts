@@ -84,9 +84,11 @@ export const CALL_FAULTS: readonly Fault[] = [
     shows: 'fairness',
     sow: () => {
       // A stream with more to send stays in front of the others.
-      plant(LazySet.prototype, 'delete', (_, remove: LazySet<unknown>['delete'], value: unknown) => {
-        const isServed = value instanceof StreamCore && !value.isClosed && value.carrier !== null && Number(value.sending?.frames) > 0;
-        return isServed || remove(value);
+      plant(LazySet.prototype, 'add', (turns, add: LazySet<unknown>['add'], value: unknown) => {
+        const isServed = value instanceof StreamCore && !value.unsent && Number(value.sending?.frames) > 0;
+        const others: readonly unknown[] = isServed ? [...(turns as LazySet<unknown>)] : [];
+        for (const other of others) turns.delete(other);
+        for (const each of [value, ...others]) add(each);
       });
     },
   },

@@ -159,6 +159,11 @@ export class Held implements Half {
       next(frame);
       if (payload !== ABSENT && this.reader === 'none' && streamCore.phase !== 'closed') this.#unread += this.home.weigh(payload);
     };
+    const multicast = streamCore.multicast.bind(streamCore);
+    streamCore.multicast = (payload) => {
+      this.home.findings.note(this.ends.length === 0, 'no value after the end', () => `${this.name} got ${show(payload)}`);
+      multicast(payload);
+    };
     extrasOf(streamCore).whenGone((cause) => {
       this.ends.push(cause);
       this.home.gone(this);

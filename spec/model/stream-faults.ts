@@ -59,7 +59,7 @@ export const STREAM_FAULTS: readonly Fault[] = [
     sow: () => {
       plant(StreamCore.prototype, 'release', (stream, release: StreamCore['release'], ...how: Parameters<StreamCore['release']>) => {
         release(...how);
-        stream.reader?.next('late');
+        stream.multicast('late');
       });
     },
   },

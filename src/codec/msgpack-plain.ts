@@ -430,11 +430,13 @@ function mayHold(items: number, levels: number): boolean {
 
 function takeArray(length: number, levels: number): unknown {
   if (!mayHold(length, levels)) return NOT_PLAIN;
-  const items: unknown[] = [];
+  // Each item takes a byte at least. An array that grows would take room for 17 items: nested ones would take a hundred times their bytes.
+  if (length > read.length - at) return NOT_PLAIN;
+  const items = new Array<unknown>(length);
   for (let n = 0; n < length; n++) {
     const item = take(levels - 1);
     if (item === NOT_PLAIN) return NOT_PLAIN;
-    items.push(item);
+    items[n] = item;
   }
   return items;
 }

@@ -111,7 +111,7 @@ function isComplete(frame: Frame): frame is CompleteFrame {
 }
 
 /** Returns a new frame with all twelve fields. */
-export function fillIn(frame: Frame): CompleteFrame {
+function fillIn(frame: Frame): CompleteFrame {
   return {
     type: frame.type,
     stream: frame.stream ?? null,
