@@ -25,7 +25,7 @@ export interface TopicOptions<T, C> {
  * Subscribes to a topic of a server, which answers with {@link answerTopic}. The subscription outlives sockets, servers and deploys: on
  * each new socket it goes on after its last cursor. Each message comes once and in order, as long as the broker keeps the history.
  *
- * Cold: each subscription opens streams of its own. Completes and errors as {@link reopenOnReconnect} does. Also errors with
+ * Cold: each subscription opens streams of its own. Completes and errors as `reopenOnReconnect` does. Also errors with
  * {@link CursorLost} if there is no `onLost`, with the errors of `onLost`, and with a TypeError for an item without a cursor.
  *
  * @param open opens the stream after a cursor, `null` at first; the call needs `retry: 'safe'`
