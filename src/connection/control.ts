@@ -9,11 +9,8 @@ import type { CompleteFrame, ConnectionFrame, FrameOf } from '../wire/frame.js';
 import { encodedLength } from '../wire/length.js';
 import type { Rate } from '../util/time.js';
 import { OutgoingFrame } from '../wire/outgoing.js';
-import type { AnswerHold } from './budget.js';
-import type { FloodGuard } from './inbound.js';
-import type { Outbound } from './outbound.js';
+import type { Connection } from './connection.js';
 import { goawayFrame } from './replies.js';
-import type { MessageForm } from './replies.js';
 
 /** The two goaways of one connection: the one that this side sent, and the one that the remote sent. Neither ever raises its `last_stream`. */
 export class GoAway {
@@ -58,19 +55,6 @@ export class GoAway {
   }
 }
 
-/** The parts of a connection that the frames of the connection use. */
-export interface ControlHost extends MessageForm {
-  readonly flood: FloodGuard;
-  readonly hold: Pick<AnswerHold, 'pinged'>;
-  readonly outbound: Pick<Outbound, 'addAhead'>;
-  readonly owner: {
-    /** The remote has answered a ping after `rttMs`. */
-    answered(rttMs: number): void;
-  };
-  /** The remote goes away. It has not processed this side's streams above `last`. */
-  goneAway(last: number, code: ResetCode, reason: string): void;
-}
-
 /** Bytes of a pong's envelope around its nonce, with some to spare. */
 const PONG_ENVELOPE_BYTES = 64;
 
@@ -97,7 +81,7 @@ export class ControlStream implements Sink<CompleteFrame> {
   #lost: CloseReason | null = null;
   #goaways = 0;
 
-  constructor(private readonly host: ControlHost) {}
+  constructor(private readonly connection: Connection) {}
 
   next(frame: ConnectionFrame): void {
     if (frame.type === 'ping') this.#answer(frame);
@@ -118,7 +102,7 @@ export class ControlStream implements Sink<CompleteFrame> {
     // The nonce distinguishes pings of one connection and is no secret. A remote that guesses it can fake only its own answer.
     const nonce = (++this.#pinged).toString(36);
     this.#pings.set(nonce, { sentAt: steadyNow(), answered, lost, left });
-    this.host.outbound.addAhead(new OutgoingFrame({ type: 'ping', nonce }, null));
+    this.connection.outbound.addAhead(new OutgoingFrame({ type: 'ping', nonce }, null));
     return () => {
       this.#pings.delete(nonce);
     };
@@ -145,21 +129,21 @@ export class ControlStream implements Sink<CompleteFrame> {
 
   /** Returns the goaway that announces this side's end. */
   announceGoaway(code: ResetCode, reason: string): OutgoingFrame {
-    return goawayFrame(this.host, code, this.goaway.announce(), reason);
+    return goawayFrame(this.connection, code, this.goaway.announce(), reason);
   }
 
   #answer({ nonce }: FrameOf<'ping'>): void {
-    const { host } = this;
-    host.flood.countPing();
+    const { connection } = this;
+    connection.flood.countPing();
     if (nonce !== null && this.#tooLong(nonce)) {
-      host.flood.countJunk('a ping whose pong would not fit a message');
+      connection.flood.countJunk('a ping whose pong would not fit a message');
       return;
     }
-    host.hold.pinged(nonce, host.flood.receivedBytes);
+    connection.hold.pinged(nonce, connection.flood.receivedBytes);
   }
 
   #tooLong(nonce: string): boolean {
-    const { codec, maxFrameBytes } = this.host;
+    const { codec, maxFrameBytes } = this.connection;
     // An escaped character takes up to six bytes.
     if (nonce.length * 6 + PONG_ENVELOPE_BYTES <= maxFrameBytes) return false;
     return encodedLength(codec.encode({ type: 'pong', nonce })) > maxFrameBytes;
@@ -168,20 +152,20 @@ export class ControlStream implements Sink<CompleteFrame> {
   #answered({ nonce }: FrameOf<'pong'>): void {
     const ping = nonce === null ? undefined : this.#pings.get(nonce);
     if (nonce === null || ping === undefined) {
-      this.host.flood.countJunk('a pong that answers no ping');
+      this.connection.flood.countJunk('a pong that answers no ping');
       return;
     }
     this.#pings.delete(nonce);
     const rttMs = steadyNow() - ping.sentAt;
-    this.host.owner.answered(rttMs);
+    this.connection.owner.answered(rttMs);
     ping.answered(rttMs);
   }
 
   #goneAway(frame: FrameOf<'goaway'>): void {
     if (++this.#goaways > MAX_GOAWAYS) throw ConnectionFault.tooMuch(`more than ${MAX_GOAWAYS} goaways`);
     const last = this.goaway.receive(frame.last_stream, frame.code);
-    if (last === null) this.host.flood.countJunk('a goaway that says nothing new');
-    else this.host.goneAway(last, frame.code ?? ResetCode.NO_ERROR, frame.reason ?? '');
+    if (last === null) this.connection.flood.countJunk('a goaway that says nothing new');
+    else this.connection.goneAway(last, frame.code ?? ResetCode.NO_ERROR, frame.reason ?? '');
   }
 }
 

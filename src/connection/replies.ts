@@ -4,9 +4,8 @@ import type { ResetCode } from '../wire/codes.js';
 import { ConnectionFault } from '../wire/errors.js';
 import type { Frame } from '../wire/frame.js';
 import { encodedLength, truncateToBytes } from '../wire/length.js';
-import type { Limits } from '../wire/limits.js';
 import { OutgoingFrame } from '../wire/outgoing.js';
-import type { Outbound } from './outbound.js';
+import type { Connection } from './connection.js';
 
 /** A reason is cut to so many bytes. */
 const MAX_REASON_BYTES = 1024;
@@ -72,12 +71,6 @@ export function goawayFrame({ codec, maxFrameBytes }: MessageForm, code: ResetCo
   return new OutgoingFrame({ ...bare, reason: fittingReason(reason, bare, null, maxFrameBytes, codec) }, null);
 }
 
-/** The parts of a session that its replies use. */
-export interface ReplyHost extends MessageForm {
-  readonly outbound: Pick<Outbound, 'addAhead'>;
-  readonly limits: Pick<Limits, 'maxControlFrames'>;
-}
-
 /** The most UTF-16 units of the nonces of all unsent pongs. */
 const MAX_NONCE_UNITS = 1024 * 1024;
 
@@ -90,7 +83,7 @@ export class ControlReplies {
   /** UTF-16 units of the nonces of unsent pongs. */
   #nonceUnits = 0;
 
-  constructor(private readonly host: ReplyHost) {}
+  constructor(private readonly connection: Connection) {}
 
   pong(nonce: string | null): void {
     this.#send(new OutgoingFrame({ type: 'pong', nonce }, null));
@@ -98,7 +91,7 @@ export class ControlReplies {
 
   /** Resets a stream that this side does not hold, with a code that overtakes. */
   reset(id: number, code: ResetCode, reason: string): void {
-    this.#send(resetFrame(this.host, id, code, reason));
+    this.#send(resetFrame(this.connection, id, code, reason));
   }
 
   /** Returns whether a frame is an unsent reply. */
@@ -112,10 +105,10 @@ export class ControlReplies {
   }
 
   #send(frame: OutgoingFrame): void {
-    const { maxControlFrames } = this.host.limits;
+    const { maxControlFrames } = this.connection.limits;
     this.#unsent.add(frame);
     this.#nonceUnits += frame.nonce?.length ?? 0;
-    this.host.outbound.addAhead(frame);
+    this.connection.outbound.addAhead(frame);
     if (this.#nonceUnits > MAX_NONCE_UNITS) throw ConnectionFault.tooMuch(`more than ${MAX_NONCE_UNITS} characters of unread pongs`);
     if (this.#unsent.size > maxControlFrames)
       throw ConnectionFault.tooMuch(`more than ${maxControlFrames} unread answers (maxControlFrames)`);
