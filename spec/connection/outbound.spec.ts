@@ -338,6 +338,18 @@ describe('scheduler', () => {
       expect(typesOf(rig)).toEqual(['open', 'reset']);
     });
 
+    it('A goaway drops the queued opens of closed streams with what follows them, and no frame of an opened stream', () => {
+      const { rig } = withQueue();
+      rig.open({ payload: 'never' }).live.reset('user', 256, '');
+      rig.receive({ type: 'goaway' });
+      rig.transport.drainTo(0);
+      expect(rig.news).toEqual([
+        { type: 'data', stream: 1, payload: 'first' },
+        { type: 'data', stream: 1, payload: 'second' },
+      ]);
+      expect([rig.connection.outbound.frames, rig.connection.outbound.bytes]).toEqual([0, 0]);
+    });
+
     it('An overtaking reset with a big payload drops the queue and leaves in slices, in its turn', () => {
       const { rig, holder } = withQueue({ maxFrameBytes: 128 });
       const payload = 'p'.repeat(300);
