@@ -4,6 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { build, transform } from 'esbuild';
 import { DOORS } from './doors.js';
+import { shortMembers } from './member-names.js';
 import { privateNamesAsProperties } from './private-names.js';
 
 const root = join(import.meta.dirname, '..');
@@ -35,6 +36,7 @@ async function bundled(outdir, { plugins = [], ...options }) {
     target: 'es2021',
     tsconfigRaw: { compilerOptions: { useDefineForClassFields: false, verbatimModuleSyntax: true } },
     plugins: [privateNamesAsProperties(join(root, 'src')), ...plugins],
+    ...shortMembers(join(root, 'src')),
     platform: 'neutral',
     metafile: true,
     logLevel: 'warning',

@@ -100,3 +100,35 @@ describe('codeNumbers', () => {
     ]);
   });
 });
+
+describe('short names of members', () => {
+  const SHORTEN = `
+    import { shortMembers } from './scripts/member-names.js';
+    const { mangleProps, mangleCache } = shortMembers(process.argv[1]);
+    const names = ['rareThing', 'ownThing$', ...Object.keys(mangleCache)];
+    console.log(JSON.stringify(Object.fromEntries(names.filter((name) => mangleProps.test(name)).map((name) => [name, mangleCache[name]]))));`;
+
+  /** Returns the short names for sources. */
+  function shortened(source: string): unknown {
+    const folder = mkdtempSync(join(tmpdir(), 'rxmux-'));
+    try {
+      writeFileSync(join(folder, 'source.ts'), source);
+      const cwd = join(__dirname, '../..');
+      const { stdout } = spawnSync(process.execPath, ['--input-type=module', '--eval', SHORTEN, folder], { cwd, encoding: 'utf8' });
+      return JSON.parse(stdout);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  }
+
+  it('Members of classes get short names, the most used one first', () => {
+    const source = `class A { rareThing$ = 1; commonThing() { return this.commonThing(); } constructor(readonly givenThing: B, plain: B) {} }`;
+    expect(shortened(source)).toEqual({ commonThing: '_a', givenThing: '_b', rareThing$: '_c' });
+  });
+
+  it('A name stays that a public declaration, the platform, another package or a string has, too', () => {
+    const members = ['open$', 'addEventListener', '_receiver', 'maxPayload', 'readByName', 'ownThing'];
+    const source = `class A { ${members.map((name) => `${name} = 1;`).join(' ')} } const key = 'readByName'; interface B { onlyInterface: 1 }`;
+    expect(shortened(source)).toEqual({ ownThing: '_a' });
+  });
+});
