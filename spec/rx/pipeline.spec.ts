@@ -1,38 +1,38 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
-import { config, finalize, map, merge, Observable, of, Subject, take } from 'rxjs';
+import { describe, expect, it } from '@jest/globals';
+import { merge, Observable, of, Subject, take } from 'rxjs';
+import type { Observer, Subscriber } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
-import { both, HandledRelay, RestartingPipeline } from '../../src/rx/pipeline.js';
+import { both, HandledRelay, mapPresent, run } from '../../src/rx/pipeline.js';
 import { soon } from '../../src/rx/soon.js';
 import { virtualTime } from '../../src/testing.js';
-import { inTime } from '../support/session/time.js';
 
-describe('RestartingPipeline', () => {
-  /** A pipeline that throws at `'bad'`, and a record of its values and failures. */
+describe('run', () => {
+  /** Runs a pipeline whose step throws at `'bad'`. Returns the subscription, and a record of its values and failures. */
   function rig(source: Observable<string>) {
     const seen: string[] = [];
-    const make = (): Observable<void> =>
-      source.pipe(
-        map((value) => {
-          if (value === 'bad') throw new Error(value);
-          seen.push(value);
-        }),
-      );
-    const pipeline = new RestartingPipeline({
-      make,
-      failed: (error) => seen.push(`failed: ${String(error)}`),
-      completed: () => seen.push('ended'),
+    const steps = mapPresent((value: string) => {
+      if (value === 'bad') throw new Error(value);
+      seen.push(value);
+      return null;
     });
-    return { pipeline, seen };
+    const host = { failed: (error: unknown) => seen.push(`failed: ${String(error)}`), completed: () => seen.push('ended') };
+    return { running: run(source.pipe(steps), host), seen };
   }
 
-  afterEach(() => {
-    config.onUnhandledError = null;
-  });
+  /** A source that runs `act` with each subscriber, and records when it is subscribed and left. */
+  function sourceOf(act: (subscriber: Subscriber<string>) => void) {
+    const seen: string[] = [];
+    const source = new Observable<string>((subscriber) => {
+      seen.push('subscribed');
+      act(subscriber);
+      return () => seen.push('left');
+    });
+    return { source, seen };
+  }
 
-  it('RestartingPipeline goes on after an error, and always has one subscription', () => {
+  it('A step that throws costs its value, and the subscription stays', () => {
     const source = new Subject<string>();
-    const { pipeline, seen } = rig(source);
-    pipeline.start();
+    const { seen } = rig(source);
     for (const value of ['one', 'bad', 'two', 'bad', 'three']) source.next(value);
     expect(seen).toEqual(['one', 'failed: Error: bad', 'two', 'failed: Error: bad', 'three']);
     source.complete();
@@ -40,125 +40,53 @@ describe('RestartingPipeline', () => {
     expect(source.observed).toBe(false);
   });
 
-  it(
-    'RestartingPipeline ends when its source completes, unsubscribes once and reports no error',
-    inTime((time) => {
-      const broken: unknown[] = [];
-      config.onUnhandledError = (error) => broken.push(error);
-      const source = new Subject<string>();
-      let left = 0;
-      const pipeline = new RestartingPipeline({
-        make: () => source.pipe(finalize(() => left++)),
-        failed: (error) => broken.push(error),
-      });
-      pipeline.start();
-      source.complete();
-      pipeline.unsubscribe();
-      time.advance(1);
-      expect([left, broken]).toEqual([1, []]);
-    }),
-  );
-
-  it('RestartingPipeline goes on after an error during the subscribe call', () => {
-    const early = ['one', 'bad', 'two'];
-    const source = new Observable<string>((subscriber) => {
-      while (early.length > 0 && !subscriber.closed) subscriber.next(String(early.shift()));
+  it('The same holds for values within the subscribe call', () => {
+    const { source, seen: times } = sourceOf((subscriber) => {
+      for (const value of ['one', 'bad', 'two']) subscriber.next(value);
     });
-    const { pipeline, seen } = rig(source);
-    pipeline.start();
-    expect(seen).toEqual(['one', 'failed: Error: bad', 'two']);
+    expect(rig(source).seen).toEqual(['one', 'failed: Error: bad', 'two']);
+    expect(times).toEqual(['subscribed']);
   });
 
-  it('RestartingPipeline reports a pipeline once that fails twice and then completes', () => {
-    const seen: string[] = [];
-    const sources = [
-      new Observable<never>((subscriber) => {
-        const faulty: (() => void)[] = [() => subscriber.error('first'), () => subscriber.error('second'), () => subscriber.complete()];
-        for (const notify of faulty) notify();
-      }),
-      new Observable<never>(),
-    ];
-    new RestartingPipeline({
-      make: () => sources.shift() ?? new Observable(),
-      failed: (error) => seen.push(String(error)),
-      completed: () => seen.push('ended'),
-    }).start();
-    expect([seen, sources.length]).toEqual([['first'], 0]);
-  });
-
-  it('RestartingPipeline subscribes once to a source that completes during the subscribe call', () => {
-    const seen: string[] = [];
-    const source = new Observable<never>((subscriber) => {
-      seen.push('subscribed');
-      subscriber.complete();
-      return () => seen.push('left');
+  it.each([
+    ['completes', ['ended'], (subscriber: Subscriber<string>) => subscriber.complete()],
+    ['fails', ['failed: x'], (subscriber: Subscriber<string>) => subscriber.error('x')],
+  ])('A source that %s within the subscribe call is left at once, and ends the pipeline once', (_what, ending, end) => {
+    const { source, seen: times } = sourceOf((subscriber) => {
+      for (const act of [end, end, () => subscriber.next('late')]) act(subscriber);
     });
-    const pipeline = new RestartingPipeline({ make: () => source, failed: fail, completed: () => seen.push('ended') });
-    pipeline.start();
-    pipeline.unsubscribe();
-    expect(seen).toEqual(['subscribed', 'ended', 'left']);
+    const { seen } = rig(source);
+    expect([seen, times]).toEqual([ending, ['subscribed', 'left']]);
   });
 
-  it('RestartingPipeline unsubscribes from a source that has completed', () => {
+  it('A second notification of the end reports nothing', () => {
     const seen: string[] = [];
-    const source = new Subject<never>();
-    const left = source.pipe(finalize(() => seen.push('left')));
-    new RestartingPipeline({ make: () => left, failed: fail, completed: () => seen.push('ended') }).start();
-    source.complete();
-    expect(seen.sort()).toEqual(['ended', 'left']);
+    const broken = {
+      subscribe: (faulty: Observer<never>) => {
+        for (const notify of [() => faulty.error('first'), () => faulty.error('second'), () => faulty.complete()]) notify();
+      },
+    } as unknown as Observable<never>;
+    run(broken, { failed: (error) => seen.push(String(error)) });
+    expect(seen).toEqual(['first']);
   });
 
-  it('RestartingPipeline stops on unsubscribe, even from its failure handler or during the subscribe call', () => {
+  it('A host without `completed` needs none', () => {
     const source = new Subject<string>();
-    const { pipeline } = rig(source);
-    pipeline.start();
-    pipeline.unsubscribe();
+    run(source, { failed: fail });
+    source.complete();
+    expect(source.observed).toBe(false);
+  });
+
+  it('`unsubscribe` ends it, also from the handler of a failure', () => {
+    const source = new Subject<string>();
+    const { running, seen } = rig(source);
+    running.unsubscribe();
     expect(source.observed).toBe(false);
 
-    let made = 0;
-    const stopped = new RestartingPipeline({
-      make: () => {
-        made++;
-        return source.pipe(map(() => fail()));
-      },
-      failed: () => {
-        stopped.unsubscribe();
-      },
-    });
-    stopped.start();
-    source.next('any');
-    expect([source.observed, made]).toEqual([false, 2]);
-
-    let subscriptions = 0;
-    const inTheAct = new RestartingPipeline({
-      make: () =>
-        new Observable<never>((subscriber) => {
-          subscriptions++;
-          inTheAct.unsubscribe();
-          return source.subscribe(subscriber as never);
-        }),
-      failed: ignore,
-    });
-    inTheAct.start();
-    expect([source.observed, subscriptions]).toEqual([false, 1]);
-
-    const breaksAndStops = new RestartingPipeline({
-      make: () =>
-        new Observable<never>((subscriber) => {
-          subscriptions++;
-          subscriber.error(new Error('at once'));
-        }),
-      failed: () => {
-        breaksAndStops.unsubscribe();
-      },
-    });
-    breaksAndStops.start();
-    expect(subscriptions).toBe(2);
+    const stopped = run(source.pipe(mapPresent(fail)), { failed: () => stopped.unsubscribe() });
+    for (let n = 0; n < 2; n++) source.next('any');
+    expect([source.observed, seen]).toEqual([false, []]);
   });
-
-  function ignore(): void {
-    // This test needs no report.
-  }
 
   function fail(): never {
     throw new Error('bad');

@@ -1,4 +1,3 @@
-import { RestartingPipeline } from '../rx/pipeline.js';
 import type { CloseCause } from '../stream/end.js';
 import type { Carrier, StreamCore, StreamOwner } from '../stream/stream-core.js';
 import { abnormalClose } from '../transport/transport.js';
@@ -58,7 +57,6 @@ export class Connection implements Carrier {
   phase: 'open' | 'draining' | 'flushing' | 'arriving' | 'shutting' | 'closed' = 'open';
   #closing: Closing | null = null;
   #highestSent = 0;
-  readonly #out: RestartingPipeline;
 
   constructor(options: ConnectionOptions) {
     const { transport, codec, limits, isDialer } = options;
@@ -82,13 +80,12 @@ export class Connection implements Carrier {
     this.replies = new ControlReplies(this);
     this.watchdog = new Watchdog(this, options.keepalive);
     this.reassembly = new Reassembly(codec, limits, this.budget.held, this.watchdog.fragments);
-    this.#out = new RestartingPipeline(this.outbound);
-    this.#out.start();
+    this.outbound.start();
   }
 
   /** Begins to read. Until then the transport keeps arriving messages. */
   start(): void {
-    new RestartingPipeline(this.inbound).start();
+    this.inbound.start();
     this.watchdog.start();
   }
 
@@ -238,7 +235,6 @@ export class Connection implements Carrier {
     const loss = this.owner.ending(this, close);
     for (const stream of this.#unsentFirst()) stream.lose({ how: 'lost', reason: loss.reason });
     this.control.connectionLost(loss.reason);
-    this.#out.unsubscribe();
     this.outbound.clear();
     this.owner.ended(loss);
   }

@@ -1,10 +1,10 @@
-import type { Observable, Subscription } from 'rxjs';
+import type { Subscription } from 'rxjs';
 import { log } from '../logger.js';
 import { assembleInto } from '../operators/assemble.js';
 import { decode } from '../operators/decode.js';
 import { demultiplex } from '../operators/demultiplex.js';
 import type { Sink, Sinks } from '../operators/demultiplex.js';
-import { mapPresent } from '../rx/pipeline.js';
+import { mapPresent, run } from '../rx/pipeline.js';
 import type { PipelineHost } from '../rx/pipeline.js';
 import type { StreamCore } from '../stream/stream-core.js';
 import { TokenBucket, patientTimer } from '../util/time.js';
@@ -40,16 +40,12 @@ export class Inbound implements PipelineHost, Sinks<CompleteFrame | StreamFault>
 
   constructor(private readonly connection: Connection) {}
 
-  make(): Observable<unknown> {
+  /** Begins to read. */
+  start(): void {
     const { transport, codec, limits, reassembly } = this.connection;
     const [count, admitted] = [this.#count, this.#admitted];
-    return transport.messages$.pipe(
-      mapPresent(count),
-      decode(codec, limits),
-      mapPresent(admitted),
-      assembleInto(reassembly),
-      demultiplex(this),
-    );
+    const frames$ = transport.messages$.pipe(mapPresent(count), decode(codec, limits), mapPresent(admitted));
+    run(frames$.pipe(assembleInto(reassembly), demultiplex(this)), this);
   }
 
   /** A message of the remote ends the connection. */

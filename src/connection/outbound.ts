@@ -1,7 +1,7 @@
 import { Observable } from 'rxjs';
 import type { Subscriber } from 'rxjs';
 import { log } from '../logger.js';
-import { mapPresent } from '../rx/pipeline.js';
+import { mapPresent, run } from '../rx/pipeline.js';
 import type { PipelineHost } from '../rx/pipeline.js';
 import { overtakes } from '../stream/end.js';
 import { SPARED_BYTES, STREAM_ROOM_BYTES, runAll, takeTasks } from '../stream/sending.js';
@@ -99,7 +99,8 @@ export class Outbound implements Place, PipelineHost {
     });
   }
 
-  make(): Observable<unknown> {
+  /** Makes the way out ready. */
+  start(): void {
     const { transport, codec } = this.connection;
     const encode: FrameEncoder = (transport.encoder ?? frameEncoder)(codec);
     // A Subject would cost more: every frame passes here, to one subscriber.
@@ -111,7 +112,7 @@ export class Outbound implements Place, PipelineHost {
       return departure;
     };
     const [observe, write] = [this.#observe, this.#write];
-    return departures$.pipe(mapPresent(observe), mapPresent(encoded), mapPresent(write));
+    run(departures$.pipe(mapPresent(observe), mapPresent(encoded), mapPresent(write)), this);
   }
 
   // From streams
@@ -496,6 +497,7 @@ export class Outbound implements Place, PipelineHost {
 
   /** The socket has ended, and with it every stream. */
   clear(): void {
+    this.#pipeline?.unsubscribe();
     this.#control.clear();
     this.#turns.clear();
     this.frames = this.bytes = 0;

@@ -119,91 +119,73 @@ class Steps extends Relay<unknown> {
   }
 
   protected take(value: unknown): void {
-    let passed = value;
-    for (const project of this.projects) {
-      passed = project(passed);
-      if (passed === null) return;
-    }
-    this.to.next(passed);
+    const result = passed(this.projects, value);
+    if (result !== null) this.to.next(result);
   }
 }
 
-/** The parts of a pipeline, and what its end means. */
+/** Returns what the steps make of a value; `null` if one of them dropped it. */
+function passed(projects: readonly Project<unknown, unknown>[], value: unknown): unknown {
+  let result = value;
+  for (const project of projects) {
+    result = project(result);
+    if (result === null) break;
+  }
+  return result;
+}
+
+/** Receives the errors and the end of a pipeline. */
 export interface PipelineHost {
-  /** Makes the pipeline. No code uses the values that it emits. */
-  make(): Observable<unknown>;
-  /** Receives the error of a pipeline. The next pipeline is ready then. */
+  /** A step threw this error for a value, or the source failed with it. */
   failed(error: unknown): void;
   /** The source has completed, if it ever does. */
   completed?(): void;
 }
 
 /**
- * Subscribes to a pipeline. When the pipeline fails, reports the error and subscribes to a new one: a bad frame does not stop later frames.
+ * Subscribes to a pipeline of {@link mapPresent} steps, and keeps the subscription when a step throws: a bad frame does not stop later frames.
  *
  * In place of `catchError((_, caught) => caught)`, which keeps all operators of every idle connection just to subscribe again.
  */
-export class RestartingPipeline implements Unsubscribable {
-  /** The current run; `null` during its subscription. */
-  #run: Run | null = null;
-  #stopped = false;
-
-  constructor(private readonly host: PipelineHost) {}
-
-  start(): void {
-    let run: Run;
-    do {
-      this.#run = null;
-      run = new Run(this);
-      this.host.make().subscribe(run);
-      if (this.#stopped) run.unsubscribe();
-      else this.#run = run;
-    } while (run.hasFailed && !this.#stopped);
-  }
-
-  unsubscribe(): void {
-    this.#stopped = true;
-    this.#run?.unsubscribe();
-  }
-
-  /** A run has failed. `start` subscribes again if it failed during its subscription. */
-  failed(error: unknown): void {
-    if (this.#run !== null) this.start();
-    this.host.failed(error);
-  }
-
-  completed(): void {
-    this.host.completed?.();
-  }
+export function run(pipeline: Observable<unknown>, host: PipelineHost): Unsubscribable {
+  const { origin, projects } = pipeline instanceof Mapped ? pipeline : { origin: pipeline, projects: [] };
+  const running = new Run(projects, host);
+  origin.subscribe(running);
+  return running;
 }
 
 /**
- * The last subscriber of one pipeline.
+ * The subscriber of one pipeline.
  *
  * In place of rxjs's SafeSubscriber, with an observer and a list of teardowns of its own: 290 bytes of each pipeline.
  */
 class Run extends LeanSubscription implements Observer<unknown> {
-  hasFailed = false;
-
-  constructor(private readonly pipeline: Pick<RestartingPipeline, 'completed' | 'failed'>) {
+  constructor(
+    private readonly projects: readonly Project<unknown, unknown>[],
+    private readonly host: PipelineHost,
+  ) {
     super();
   }
 
-  next(): void {
-    // The last operator of the pipeline has used the value.
+  next(value: unknown): void {
+    if (this.closed) return;
+    try {
+      passed(this.projects, value);
+    } catch (error) {
+      this.host.failed(error);
+    }
   }
 
   error(error: unknown): void {
     if (this.closed) return;
-    this.hasFailed = true;
     this.unsubscribe();
-    this.pipeline.failed(error);
+    this.host.failed(error);
   }
 
   complete(): void {
     if (this.closed) return;
     this.unsubscribe();
-    this.pipeline.completed();
+    this.host.completed?.();
   }
 }
 
