@@ -11,7 +11,7 @@ import { builtIn, inOrder, load, median, root } from './builds.js';
 
 const PIECE_BYTES = 64 * 1024;
 const PIECES = 384;
-/** The bare server keeps so many pieces on their way, as many as a window holds. */
+/** The bare server keeps as many pieces on their way as a window holds. */
 const PIECES_AHEAD = 24;
 const BYTES_PER_MS = (12 * 1024 * 1024) / 1000;
 const CALL_EVERY_MS = 2;

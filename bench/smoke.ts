@@ -31,7 +31,7 @@ const ALLOWANCE = 0.25;
 const SCALE = 0.5;
 /** With fewer rounds, one bad round could move the median. */
 const FEWEST_ROUNDS = 5;
-/** A suspected regression is measured again, up to so many rounds, and while no more than so many ms have passed. */
+/** The most rounds, and the most ms, for which a suspected regression is measured again. */
 const MOST_ROUNDS = 15;
 const PATIENCE_MS = 240_000;
 /**

@@ -8,7 +8,7 @@ import { collectLogs } from '../spec/support/peer/logs.js';
 /** Counts the running timers of the platform. */
 const realTimers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout' || name === 'Immediate').length;
 
-/** Marbles with `mark` after each `everyMs`, so many `times`. */
+/** Marbles with `mark` after each `everyMs`, a number of `times`. */
 const every = (everyMs: number, mark: string, times: number): string =>
   `${everyMs}ms ${mark}` + ` ${everyMs - 1}ms ${mark}`.repeat(times - 1);
 

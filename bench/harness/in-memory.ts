@@ -3,7 +3,7 @@ import type { Pair } from 'rxmux/testing';
 const IN_FLIGHT = 16;
 const QUESTION = { op: 'sum', of: [1, 2] };
 
-/** The CPU of both ends for one of so many requests, in µs. Both ends are in this process. */
+/** The CPU of both ends for one request of many, in µs. Both ends are in this process. */
 export async function cpuOfARequest({ dialer }: Pair, requests: number): Promise<number> {
   const before = process.cpuUsage();
   const some = async (): Promise<void> => {

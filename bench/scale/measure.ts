@@ -45,7 +45,7 @@ class Measurement {
     }
   }
 
-  /** Makes one request on each connection, so many times. */
+  /** Makes one request on each connection, in several rounds. */
   async ask(rounds: number): Promise<void> {
     const calls = this.#peers.map((peer) => client(peer, measured));
     for (let round = 0; round < rounds; round++) await Promise.all(calls.map(({ now }) => now.promise()));

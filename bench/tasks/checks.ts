@@ -1,7 +1,7 @@
 import { FIRST, small } from '../harness/payloads.js';
 import type { Small } from '../harness/payloads.js';
 
-/** One value in so many is compared whole. Of all others only the number is compared. */
+/** Of this many values, one is compared whole. The others are only counted. */
 const SAMPLE = 64;
 
 /** @throws Error unless a value is the `n`th small object */

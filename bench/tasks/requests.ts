@@ -31,7 +31,7 @@ interface Loop extends Span {
   readonly traced?: boolean;
 }
 
-/** Keeps so many requests in flight: each answer starts the next request. */
+/** Keeps a number of requests in flight: each answer starts the next request. */
 export async function closedLoop({ client }: TaskContext, { inFlight, traced = false, ...span }: Loop) {
   let requests = 0;
   const begun = performance.now();

@@ -15,6 +15,11 @@ const FORMS = [
   [/\bputs? up with\b/gi, 'write "accepts"'],
   [/\bmakes? way\b/gi, 'say what happens'],
   [/\bgives?\b/gi, 'write "returns", "sends", "emits" or "passes"'],
+  [/\bso many\b/gi, 'name the amount: "the most bytes that", "the number of", "after this time"'],
+  [
+    /\bstop(s|ped)? to (answer|dial|listen|poll|read|receive|reconnect|retry|send|write)\b/gi,
+    'write "stops answering": this says that it begins',
+  ],
 ];
 
 /** Code, quotations and addresses are no prose. */

@@ -71,7 +71,7 @@ describe('rxmux call', () => {
 });
 
 describe('rxmux stream, push and upload', () => {
-  it('`rxmux stream --take` cancels the stream after so many payloads', async () => {
+  it('`rxmux stream --take` cancels the stream after that number of payloads', async () => {
     const { status, out } = await command.run(['stream', '--json', '--take', '2', url, '["file","large.bin"]']);
     expect(status).toBe(0);
     expect(out.trim().split('\n')).toHaveLength(2);

@@ -490,7 +490,7 @@ describe('answer hold', () => {
       pauseMs,
     );
     let received = 0;
-    /** The remote pings after so many bytes. */
+    /** The remote pings after a number of bytes. */
     const ping = (nonce: string | null, bytes = MEASURED_BYTES): void => {
       hold.pinged(nonce, (received += bytes));
     };

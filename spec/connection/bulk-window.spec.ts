@@ -149,7 +149,7 @@ describe('lines of which little is known', () => {
       rows.window.sent(BULK, bytes);
       rows.window.probe();
     };
-    /** Sends so many bytes, which the remote answers after `ms`. */
+    /** Sends bytes, which the remote answers after `ms`. */
     const roundTrip = (bytes: number, ms: number): void => {
       slice(bytes);
       rows.pongs.at(-1)?.(ms);

@@ -41,7 +41,7 @@ function setUp(time: SessionTime) {
     transport.sentBytes += bytes;
     return transit.sent(bytes, steadyNow());
   };
-  /** Sends so many bytes and then a ping, which leaves at once. */
+  /** Sends bytes and then a ping, which is written at once. */
   const mark = (bytes: number): void => {
     give(bytes);
     transit.ping(() => undefined);

@@ -34,6 +34,8 @@ const PLANTED: readonly (readonly [planted: string, code: string, reported: read
   ['the text of an error in two parts', "throw new TypeError('got that of ' + name);", ['1 "that of"']],
   ['the text of an error that a function makes', "throw optionError('helpers', 'those of a scheduler', x);", ['1 "those of"']],
   ['the reason of a reset', "stream.reset(CANCEL, 'whoever waits has left');", ['1 "whoever"']],
+  ['an amount without a name', '// It keeps so many bytes.', ['1 "so many"']],
+  ['an infinitive that says the opposite', '// The server stops to answer.', ['1 "stops to answer"']],
   ['the text of a log line', "log('warn', 'the caller is told');", ['1 "is told"']],
 ];
 

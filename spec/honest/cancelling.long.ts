@@ -69,7 +69,7 @@ describe('a page that cancels more subscriptions than there are reset tokens', (
 describe('people who type ten letters a second into a search box, behind a proxy with one connection', () => {
   const LETTER_MS = 100;
 
-  // Each row runs longer than any bucket of the limits lasts at so many opens or resets a second.
+  // Each row runs longer than any bucket of the limits lasts at this rate of opens or resets.
   it.each<readonly [typists: number, what: string, seconds: number, searchMs: number, punishments: Record<string, unknown>]>([
     [200, 'answers before the next letter', 8, 20, {}],
     [200, 'outlasts a letter, so that each letter cancels it', 8, 150, { 'acceptor reset REFUSED': expect.any(Number) }],

@@ -91,10 +91,10 @@ describe('a line of half a megabit a second', () => {
 });
 
 describe('small calls beside a big transfer', () => {
-  /** A small call waits behind so many bytes where a wire leaves three slices of 48 KiB unanswered. */
+  /** The bytes that a small call waits behind where a wire leaves three slices of 48 KiB unanswered. */
   const REFERENCE_BYTES = 3 * 48 * KIB;
 
-  /** Transfers so many bytes once, and calls again and again meanwhile. Returns the time of the transfer and of the longest call, in ms. */
+  /** Transfers a number of bytes once, and calls again and again meanwhile. Returns the time of the transfer and of the longest call, in ms. */
   async function beside(way: string, bytes: number, bytesPerMs: number, rttMs: number) {
     const world = new HonestWorld(time);
     const route = { bytesPerSecond: bytesPerMs * 1_000, latencyMs: rttMs / 2 };

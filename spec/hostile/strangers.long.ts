@@ -103,7 +103,7 @@ function misbehave(socket: Socket, nth: number): void {
   }
 }
 
-/** Runs `task` for 0, 1, …, so many at once. */
+/** Runs `task` for 0, 1, …, a number of them at once. */
 async function each(count: number, task: (nth: number) => Promise<void>): Promise<void> {
   let next = 0;
   const work = async (): Promise<void> => {

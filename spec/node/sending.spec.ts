@@ -21,7 +21,7 @@ describe('`server.notify`', () => {
   const http = httpServer();
   const logs = collectLogs();
 
-  /** A server with so many clients, and the notifications that each has received. */
+  /** A server with several clients, and the notifications that each has received. */
   async function connected(count: number) {
     const server = serve({ server: http.now });
     const got: unknown[][] = [];

@@ -29,14 +29,14 @@ export interface Herd {
 export interface Outcome {
   /** The most dials that one process received within any second. */
   readonly peak: number;
-  /** When so many clients were back, in ms after the loss. */
+  /** When these shares of the clients were back, in ms after the loss. */
   readonly halfMs: number;
   readonly allMs: number;
   /** Dials that the clients abandoned because the process had not answered in time. */
   readonly timeouts: number;
 }
 
-/** So many clients are simulated. Each stands for several. */
+/** The simulated clients. Each stands for several. */
 const SAMPLE = 2_000;
 const LASTED_MS = 600_000;
 const [, CONNECT_TIMEOUT_MS] = CONNECT_OPTIONS.connectTimeoutMs;

@@ -369,7 +369,7 @@ describe('buses', () => {
 
 type Policy = 'history' | 'drop';
 
-/** So many messages wait for a subscriber here, so that few commands make one fall behind. */
+/** The messages that wait for a subscriber here, few enough so that few commands make one fall behind. */
 const PLACES = 3;
 
 /** A client that resumes after each cut, and checks each item that it receives. */

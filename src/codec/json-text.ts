@@ -63,7 +63,7 @@ const BYTES = new Uint8Array(PIECE * MOST_BYTES_PER_UNIT);
 const VIEW = new DataView(BYTES.buffer);
 
 /**
- * Whether a JSON text holds more than so many items: scalars, keys, arrays and maps. Parsing would create them all before a check.
+ * Whether a JSON text holds more items than allowed: scalars, keys, arrays and maps. Parsing would create them all before a check.
  *
  * An item and the separator behind it take two characters, so a short text needs no count.
  */

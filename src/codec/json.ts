@@ -11,7 +11,7 @@ import { MAX_DEPTH, carriesEntry, checkedJson, checkedMap, isBare, isFlat, isJso
 import { hasMoreItems, isUnescaped, parseJson, quote } from './json-text.js';
 import { isTooDeep, weightOf } from './weight.js';
 
-// The start of a frame that opens a stream or carries data, as every implementation writes it. So many digits are always a safe integer.
+// The start of a frame that opens a stream or carries data, as every implementation writes it. A number of that length is always a safe integer.
 const HEAD = /\{"type":"(?:data|open)","stream":[1-9]\d{0,14}(?:,"end":true)?,"(?:payload":|headers":\{)/y;
 const TYPE_AT = '{"type":"'.length;
 const STREAM_AT = '{"type":"data","stream":'.length;

@@ -422,7 +422,7 @@ function takeBytes(length: number): unknown {
   return skip(length) && itemsLeft >= 0 ? read.slice(from, at) : NOT_PLAIN;
 }
 
-/** Whether an array or a map of so many items may be there. */
+/** Whether an array or a map of this size may be there. */
 function mayHold(items: number, levels: number): boolean {
   if (units === '' && (native !== null || read.length <= MOST_PAGE_BYTES)) units = latin1Of(0, read.length);
   return levels > 0 && (itemsLeft -= items) >= 0;

@@ -52,7 +52,7 @@ function weighMap(map: Readonly<Record<string, unknown>>): number {
   return bytes + slots(names) * ENTRY_BYTES + slots(indices) * INDEX_BYTES;
 }
 
-/** Returns the slots of V8's hash table for so many keys. */
+/** Returns the slots of V8's hash table for a number of keys. */
 function slots(keys: number): number {
   return keys === 0 ? 0 : Math.max(4, 1 << (32 - Math.clz32(keys + (keys >> 1) - 1)));
 }
@@ -95,7 +95,7 @@ const ENTRY_BYTES = 24;
 const INDEX_BYTES = 72;
 
 /**
- * Whether a parsed value is nested deeper than so many levels. `JSON.parse` accepts any depth. Searching its text for brackets outside of
+ * Whether a parsed value is nested deeper than a number of levels. `JSON.parse` accepts any depth. Searching its text for brackets outside of
  * strings before parsing would cost five times as much.
  *
  * @param text the source text; n levels need 2n characters, so a short text passes at once

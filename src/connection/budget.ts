@@ -12,11 +12,11 @@ import type { Share } from './connection.js';
 
 /** Unread payloads leave this part of the limit to attached bytes, which every new stream needs. */
 const ATTACHED_SHARE = 1 / 16;
-/** A remote that slows down may send so many times `maxUnreadBytes`: a long line holds that much. */
+/** A remote that slows down may send this multiple of `maxUnreadBytes`: a long line holds that much. */
 const PACED_LIMITS = 2;
 /** For a remote that slows down, the socket is paused at this part of the limit. A window of bulk fits in between. */
 const PACED_PAUSE_SHARE = 7 / 8;
-/** For any other remote, so many bytes beyond `pauseBytes` pause the socket. */
+/** The bytes beyond `pauseBytes` that pause the socket of any other remote. */
 const UNPACED_BYTES = 2 * 1024 * 1024;
 /** For any other remote, the socket is paused no later than at this part of the limit, because bytes that were read already still come. */
 const PAUSE_SHARE = 3 / 4;
@@ -236,13 +236,13 @@ export class ReadBackpressure extends Brake implements Clock {
   }
 }
 
-/** A ping measures data if so many bytes came since the last such ping. Pings of a keepalive or of an application come with less. */
+/** A ping measures data if this many bytes came since the last such ping. Pings of a keepalive or of an application come with less. */
 export const MEASURED_BYTES = 32 * 1024;
-/** While pings wait, the oldest one is answered after at most so many ms without an answer. */
+/** While pings wait, the oldest one is answered at the latest after this time without an answer, in ms. */
 export const HOLD_MS = 5_000;
-/** The remote receives a sign of life each so many ms while pings wait. */
+/** The time in ms between signs of life for the remote, while pings wait. */
 export const LOOK_MS = 1_000;
-/** At most so many pings wait. A sender of ours has no more unanswered. */
+/** The most pings that wait. A sender of ours has no more unanswered. */
 export const MAX_HELD = 256;
 /** A ping with a longer nonce never waits, so that waiting pings take little memory. */
 const MAX_NONCE_LENGTH = 64;
@@ -296,7 +296,7 @@ export class AnswerHold extends Brake {
     return this.#isPinged && !this.ignores(stream);
   }
 
-  /** The remote pings, after so many received bytes on this connection. */
+  /** The remote pings, after `bytes` received on this connection. */
   pinged(nonce: string | null, receivedBytes: number): void {
     const bytes = receivedBytes - this.#measuredBytes;
     const measures = bytes >= MEASURED_BYTES;

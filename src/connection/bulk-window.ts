@@ -3,7 +3,7 @@ import { Fifo, LazySet } from '../util/collections.js';
 import { steadyNow } from '../util/time.js';
 import { BYTES_PER_PING } from './inbound.js';
 
-/** A whole frame with so many bytes of payload counts as bulk. So does every slice. */
+/** From this payload size on, a whole frame counts as bulk. So does every slice. */
 export const BULK_FRAME_BYTES = 16 * 1024;
 /** The smallest window, in which two slices leave: the remote answers one while the line carries the other. */
 export const MIN_WINDOW_BYTES = 72 * 1024;
@@ -11,28 +11,28 @@ export const MIN_WINDOW_BYTES = 72 * 1024;
 export const CONTENDED_WINDOW_BYTES = 512 * 1024;
 /** The window of a fast line otherwise. A reader that stops still receives this much, beyond its `pauseBytes`. */
 export const LONE_WINDOW_BYTES = 1536 * 1024;
-/** Other lines carry their window within so many ms, because a small frame behind it waits as long. */
+/** The time in ms within which other lines carry their window, because a small frame behind it waits as long. */
 export const QUEUE_MS = 200;
-/** A pong vouches for at most so many times the bulk that it answers: a line may carry its first bytes faster than the others. */
+/** A pong vouches for at most this multiple of the bulk that it answers: a line may carry its first bytes faster than the others. */
 export const MOST_GROWTH = 4;
 /** On average the last slice exceeds the window by so much. */
 const EXCESS_BYTES = 32 * 1024;
 /** A time counts as shorter than another from this part of it on. */
 const SHORTER = 0.8;
-/** A measured figure is forgotten after at least so many ms, and at most twice as many, once later pongs replace it. */
+/** A measured figure is forgotten after this time in ms, or at most twice as late, once later pongs replace it. */
 export const RECENT_MS = 1_000;
 /**
  * The largest window. It keeps a line of 1 Gbit/s and 40 ms full. A receiver takes as much beyond its `pauseBytes` while it holds pongs back.
  * So a reader may stop behind a long line: its stream is not reset, and its socket is not paused.
  */
 export const MAX_WINDOW_BYTES = 5.5 * 1024 * 1024;
-/** A round trip of up to so many ms does not widen the window: both ends need as long for its bytes. */
+/** Round trips up to this long do not grow the window: handling its bytes takes as long anyway. */
 export const SHORT_RTT_MS = 4;
-/** Streams count as contending for so many ms after the last sign of it. */
+/** How long streams count as contending after the last sign of it, in ms. */
 export const CONTENDED_MS = 1_000;
 /** The window waits so long for a pong. A receiver may hold pongs for up to 5 s. */
 export const PATIENCE_MS = 6_000;
-/** After so many ms without bulk the path is measured anew. */
+/** After this time without bulk, in ms, the path is measured anew. */
 export const REST_MS = 1_000;
 
 /** The most outstanding pings, each for 256 KiB of bulk. A remote may answer none. */
@@ -85,7 +85,7 @@ class Path {
   /** The highest recent rate at which pongs answered bulk. */
   readonly #bytesPerMs = new RecentMost();
 
-  /** A pong has answered so many bytes within a round trip. */
+  /** A pong has answered `bytes` within a round trip. */
   answered(bytes: number, rttMs: number): void {
     if (rttMs < SHORTER * this.#minRttMs) this.#minRttBytes = bytes;
     this.#minRttMs = Math.min(this.#minRttMs, rttMs);

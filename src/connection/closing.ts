@@ -5,7 +5,7 @@ import { CloseCode, ResetCode } from '../wire/codes.js';
 import { ConnectionFault } from '../wire/errors.js';
 import type { Connection } from './connection.js';
 
-/** A remote that goes away with an error has so many ms to close the socket itself. */
+/** The time in ms that a remote has to close the socket itself, once it goes away with an error. */
 const ERROR_GOAWAY_MS = 1_000;
 
 /**

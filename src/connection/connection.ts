@@ -324,14 +324,14 @@ export interface Share extends HeldShare {
   streamRefusal(): string | null;
   streamTaken(): void;
   streamReleased(): void;
-  /** So many more bytes were queued, or are about to be written. */
+  /** `bytes` more were queued, or are about to be written. */
   queued(bytes: number): void;
   /**
    * Returns whether senders have to wait. They wait while the connection has more bytes to send than an equal share, and all connections
    * together have many. Afterwards the share calls the task of {@link onRoom}.
    */
   mustWait(): boolean;
-  /** Returns whether so many more bytes to send would exceed a limit. */
+  /** Returns whether `bytes` more to send would exceed a limit. */
   overflowsWith(bytes: number): boolean;
   onRoom(task: () => void): void;
 }

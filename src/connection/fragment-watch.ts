@@ -3,7 +3,7 @@ import type { Clock } from '../util/time.js';
 import { ResetCode } from '../wire/codes.js';
 import type { Connection } from './connection.js';
 
-/** So many received bytes excuse one second of silence. No line in use is slower, so a busy line never counts as silent. */
+/** The received bytes that excuse one second of silence. No line in use is slower, so a busy line never counts as silent. */
 const BYTES_PER_SECOND = 1024;
 
 /**

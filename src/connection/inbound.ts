@@ -241,7 +241,7 @@ function ignored(frame: never): null {
   return null;
 }
 
-/** So many received bytes earn the remote one more ping: a fast sender may probe its own bulk. */
+/** The received bytes that earn the remote one more ping: a fast sender may probe its own bulk. */
 export const BYTES_PER_PING = 256 * 1024;
 
 /** Names of the limits that are rates. */

@@ -21,11 +21,11 @@ import { BULK_FRAME_BYTES, BulkWindow } from './bulk-window.js';
 import type { Connection } from './connection.js';
 import { resetFrame } from './replies.js';
 
-/** Writing stops while the socket holds so many bytes. */
+/** Writing stops while the socket holds this many bytes. */
 export const SOCKET_FULL_BYTES = 1024 * 1024;
-/** Writing resumes when the socket holds at most so many bytes. */
+/** Writing resumes once the socket has drained to this many bytes. */
 const SOCKET_ROOM_BYTES = 256 * 1024;
-/** One turn of the event loop writes at most so many bytes, so that reading and timers run in between. */
+/** The most bytes that one turn of the event loop writes, so that reading and timers run in between. */
 export const TURN_BYTES = 128 * 1024;
 /**
  * The most streams in a row that are asked for a frame without an answer. An async source answers some microtasks later, and is then asked

@@ -7,7 +7,7 @@ import { encodedLength, truncateToBytes } from '../wire/length.js';
 import { OutgoingFrame } from '../wire/outgoing.js';
 import type { Connection } from './connection.js';
 
-/** A reason is cut to so many bytes. */
+/** The bytes to which a reason is cut. */
 const MAX_REASON_BYTES = 1024;
 /** This cap fits the longest reason in any encoding, and leaves as much room again for the rest of the frame. */
 const CAP_FOR_ANY_REASON = 16 * MAX_REASON_BYTES;

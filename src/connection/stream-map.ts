@@ -2,7 +2,7 @@ import { randomInt32 } from '../util/random.js';
 
 /** Slots of a new table; always a power of two. */
 const MIN_CAPACITY = 4;
-/** A table of at most so many slots is not worth shrinking. */
+/** A table up to this size is not worth shrinking. */
 const SMALL_SLOTS = 256;
 /** The id in a free slot. No stream has this id. */
 const FREE = -1;

@@ -6,20 +6,20 @@ import { BYTES_PER_PING } from './inbound.js';
 
 /** The slowest line that a connection waits for, in bytes per ms: a line of 8 kB/s less the cost of TCP, TLS and a busy machine. */
 export const SLOWEST_BYTES_PER_MS = 6;
-/** One ping follows so many UTF-16 units of text, or bytes, while extra pings are left. Each slice is longer. */
+/** The UTF-16 units of text, or the bytes, that one ping follows while extra pings are left. Each slice is longer. */
 export const LENGTH_PER_PING = 32 * 1024;
 /**
  * Pings beyond the one that a receiver grants for each 256 KiB. They suffice for the bytes that a kernel takes at once, and use up little of
  * the receiver's limit.
  */
 export const EXTRA_PINGS = { burst: 100, perSecond: 8 };
-/** At most so many pings are unanswered, because a remote may answer none. */
+/** The most unanswered pings: a remote may answer none. */
 export const MAX_UNANSWERED = 256;
-/** The remote may have to send so many bytes before its pong. */
+/** The bytes that the remote may have to send before its pong. */
 export const MAX_AHEAD_BYTES = 2 * 1024 * 1024;
 /** The line counts as fast for so long after a pong that came within {@link FAST_RTT_MS}, in ms. */
 export const FAST_MS = 1_000;
-/** A line that carries {@link LENGTH_PER_PING} within so many ms carries the data between two granted pings within 0.4 s. */
+/** A line that carries {@link LENGTH_PER_PING} within this time, in ms, carries the data between two granted pings within 0.4 s. */
 export const FAST_RTT_MS = 50;
 /** A connection does not wait for data that arrives within this time, in ms. */
 const SOON_MS = 2_000;

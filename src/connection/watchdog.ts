@@ -37,7 +37,7 @@ export const KEEPALIVE: Options<Keepalive, KeepaliveTimes> = {
 /** The defaults of {@link Keepalive}. */
 export const DEFAULT_KEEPALIVE: KeepaliveTimes = readOptions(KEEPALIVE, {});
 
-/** Bytes that merely pass through a socket: so many at most, for so many ms at most. More bytes or more time mean a full socket. */
+/** The most bytes that merely pass through a socket, and the most ms that they take. More bytes or more time mean a full socket. */
 const PASSING_BYTES = 16 * 1024;
 const PASSING_MS = 100;
 
@@ -129,7 +129,7 @@ export class WriteProgress {
   }
 }
 
-/** A closing socket is terminated after so many ms without movement. */
+/** After this time without movement, in ms, a closing socket is terminated. */
 export const CLOSING_MS = 2_000;
 /**
  * Time after a closing socket last took bytes, in ms. While the socket has more bytes to write, received frames count as movement only

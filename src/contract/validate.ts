@@ -39,7 +39,7 @@ export function checkEach(check: Check): MonoTypeOperatorFunction<unknown> {
   });
 }
 
-/** An error lists so many issues: a small value may have a million. */
+/** The most issues that an error lists: a small value may have a million. */
 const MOST_ISSUES = 100;
 
 function invalid(what: string, all: readonly SchemaIssue[]): Error {

@@ -22,10 +22,10 @@ import { Watch } from './watch.js';
 export interface InspectOptions {
   /** How long lines are kept for later viewers, in ms. With 0 none are kept, and peers are watched only while a viewer is there. Default 600 000. */
   readonly historyMs?: number | undefined;
-  /** So many lines are kept at most. A kept line is small, however long its frame is: its texts are cut after 100 characters. Default 100 000. */
+  /** The most lines that are kept. A kept line is small, however long its frame is: its texts are cut after 100 characters. Default 100 000. */
   readonly historyLines?: number | undefined;
   /**
-   * So many peers of a server are watched at once; another one is watched if it connects once a place is free. Batches count the others.
+   * The most peers of a server that are watched at once. Another one is watched if it connects once a place is free; batches count the others.
    * Default 50.
    */
   readonly maxPeers?: number | undefined;
@@ -62,7 +62,7 @@ const INSPECT_OPTIONS: Options<InspectOptions, Used> = {
 };
 /** A feed sends its lines this often, in ms. */
 const EVERY_MS = 50;
-/** A feed without lines sends its peers once in so many turns. */
+/** The turns between two lists of peers in a feed without lines. */
 const QUIET_TURNS = 10;
 
 /**

@@ -14,9 +14,9 @@ import type { Inspection } from './inspect.js';
 import { isLarge, readLine, withoutContent, writeLine } from './recording.js';
 
 const MIB = 1_048_576;
-/** So many bytes of shown payloads wait for a slow viewer. */
+/** The most bytes of shown payloads that wait for a slow viewer. */
 const MAX_WAITING_BYTES = 16 * MIB;
-/** A batch has so many bytes of shown payloads, or one line. */
+/** The most bytes of shown payloads in a batch of several lines. */
 const MAX_PART_BYTES = MIB;
 /** A longer line is sent without its payload. */
 const MAX_ROW_LENGTH = 2 * MIB;
@@ -36,7 +36,7 @@ export interface InspectorAnswerOptions {
    * mistake, such as a status or an error, and is logged.
    */
   readonly verify: (stream: Stream) => boolean | Promise<boolean>;
-  /** So many lines wait for a slow viewer, and 16 MiB of shown payloads; later ones are dropped, and counted. Default 5 000. */
+  /** The most lines that wait for a slow viewer, beside 16 MiB of shown payloads; later ones are dropped and counted. Default 5 000. */
   readonly maxWaitingLines?: number | undefined;
 }
 

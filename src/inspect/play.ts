@@ -14,7 +14,7 @@ export interface PlayOptions {
   readonly heard$: Observable<RecordedFrame>;
   /** The connection of the recording. Default 1. */
   readonly connection?: number | undefined;
-  /** So many times as fast as recorded; `Infinity` plays at once. Default 1. */
+  /** The speed as a multiple of the recorded one; `Infinity` plays at once. Default 1. */
   readonly speed?: number | undefined;
 }
 

@@ -13,7 +13,7 @@ const NS_PER_MS = 1_000_000;
  */
 export function keptAll({ config, state }: StreamInfo, { info, time }: JsMsg): boolean {
   const { max_age, max_bytes, max_msgs, max_msgs_per_subject } = config;
-  // Where a newer message of the subject has displaced one, so many others wait behind this message.
+  // Where a newer message of the subject has displaced one, this number of others waits behind this message.
   if (max_msgs_per_subject > 0 && info.pending >= max_msgs_per_subject - 1) return false;
   if (max_age > 0 && max_age < DELIVERY_MS * NS_PER_MS) return false;
   // The oldest messages of the stream go first.

@@ -212,7 +212,7 @@ const REFUSING = 5 / 8;
 const FULL = 7 / 8;
 /** Beyond this part, with the bytes of connections that end, only connections within their share get more: others would leave them nothing. */
 const LAST = 15 / 16;
-/** A connection ends for another one if it has so many times as much. */
+/** A connection ends for another one if it has this many times as much. */
 const FAR_MORE = 2;
 /** No share of bytes is smaller, so that every connection has room for a small call. */
 const LEAST_BYTES = 16 * 1024;

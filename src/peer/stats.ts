@@ -60,7 +60,7 @@ export interface PeerStats {
   readonly rttMs: number | null;
 }
 
-/** Looks at the sockets and queues of a peer. Before, only plain counters are kept. */
+/** Reads sockets and queues on demand; in between, the peer only increments counters. */
 export function statsOf({ tally, waiting, notifications, connections, options: { limits }, bufferedAmount, rttMs }: PeerCore): PeerStats {
   const streams = { open: 0, remote: 0, waiting: waiting.size + notifications.size, opened: tally.opened };
   const sent = { frames: tally.sentFrames, bytes: tally.sentBytes };

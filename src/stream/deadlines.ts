@@ -2,7 +2,7 @@ import { Subscription, asyncScheduler } from 'rxjs';
 import { LazyMap } from '../util/collections.js';
 import { LONGEST_TIMER_MS, steadyNow } from '../util/time.js';
 
-/** The last call clears the timer so many times. Afterwards the timer stays. */
+/** How often the last call clears the timer. Afterwards the timer stays. */
 const TIMER_CLEARS = 100;
 
 /** An item with a deadline. */

@@ -6,7 +6,7 @@ import { PulledIterator, StreamIterator } from './iterator.js';
 import type { Pull } from './iterator.js';
 import { markHandled } from './promises.js';
 
-/** One payload carries so many bytes of a Blob. */
+/** The bytes of a Blob that one payload carries. */
 const BLOB_SLICE_BYTES = 64 * 1024;
 
 /** A source that passes its next value to a pull, at once or later. */

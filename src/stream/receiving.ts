@@ -59,7 +59,7 @@ export class UnreadQueue<T> extends Fifo<Counted<T>> {
   }
 }
 
-const MISSED = 'a second reader came after the first had left, and has missed the payloads between: keep one iterator';
+const MISSED = 'a second reader subscribed after the first had left and missed the payloads in between: keep one iterator';
 
 /**
  * The unread payloads of a stream, which wait for the first reader. They count in bytes: for the stream by their encoded length, for the

@@ -19,9 +19,9 @@ import type { EncodedPayload } from './payload.js';
 import { rejected, unheeded } from './promises.js';
 import type { StreamCore, StreamOwner } from './stream-core.js';
 
-/** A stream with a queue below so many bytes accepts more without waiting. */
+/** A stream accepts more without waiting while its queue has fewer bytes. */
 export const STREAM_ROOM_BYTES = 256 * 1024;
-/** Even at the limit, a stream with an empty queue may add so many bytes: it did not ignore back-pressure. */
+/** The bytes that a stream with an empty queue may add even at the limit: it did not ignore back-pressure. */
 export const SPARED_BYTES = 16 * 1024;
 
 /** Returns a frame's slices, or `null` if the frame fits one message. */

@@ -27,7 +27,7 @@ export interface ReplayOptions extends PeerOptions {
   readonly side?: RecordedSide | undefined;
   /** The connection of the recording. Default 1. */
   readonly connection?: number | undefined;
-  /** So many times as fast as recorded; `Infinity` plays at once. Default 1. */
+  /** The speed as a multiple of the recorded one; `Infinity` plays at once. Default 1. */
   readonly speed?: number | undefined;
 }
 

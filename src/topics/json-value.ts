@@ -72,7 +72,7 @@ export function fromJson(text: string, where: string, topic?: object): unknown {
   }
 }
 
-/** So many messages of a topic are warned about. */
+/** The number of warnings for one topic. */
 const MOST_WARNINGS = 100;
 /** The places of the messages that were warned about, by topic. */
 const warned = new WeakMap<object, Set<unknown>>();

@@ -12,7 +12,7 @@ import { atEnd, sourceOf } from './log-source.js';
 import type { Beginning } from './log-source.js';
 
 /**
- * The policy for a subscriber that reads more slowly than messages arrive, once so many of them wait for it:
+ * The policy for a subscriber that reads more slowly than messages arrive, once this number of them waits for it:
  *
  * - `'history'`, the default: at 1 000 waiting messages it drops them, and reads them from the history when the subscriber gets there.
  *   It loses none as long as the broker keeps them.
@@ -29,7 +29,7 @@ export type TopicOverflow =
       readonly dropOldest: number;
     };
 
-/** So many messages wait for one subscriber. All subscribers of a process share the messages themselves. */
+/** The number of messages that wait for one subscriber. All subscribers of a process share the messages themselves. */
 const PLACES = 1_000;
 
 /** How many messages wait, and the act for one more. */

@@ -57,7 +57,7 @@ export function presence(bus: Bus, options: PresenceOptions = {}): Presence {
   return new BusPresence(bus, channelOf('presence', 'presence', 'the channel', channel), checkNumber('leaseMs', leaseMs, LEASE_TICKS));
 }
 
-/** A lease has so many ticks. A server renews it at every second one, so two renewals may be lost. */
+/** The ticks of a lease. A server renews it at every second one, so two renewals may be lost. */
 const LEASE_TICKS = 6;
 
 /** A server sends all its members at most once in this part of a lease, however many others ask. */

@@ -69,7 +69,7 @@ export interface Clock {
 /** {@link steadyNow} as a clock that never stands still. */
 export const STEADY_CLOCK: Clock = { now: steadyNow, paused: false };
 
-/** While a clock stands still, its timer checks the clock so many times in a period. */
+/** How often a timer checks its clock in one period while that clock stands still. */
 const POLLS_WHILE_PAUSED = 10;
 /** Within this part of its period a late timer is on time. A busy event loop is late by some ms, which may be more than twice a short rest. */
 const SPARE_PART = 10;

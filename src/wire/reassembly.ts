@@ -76,7 +76,7 @@ export function joinBytes(pieces: readonly ArrayBuffer[], byteLength: number): A
 /** The least charge of one held piece, in bytes: small pieces cost more memory than their length. */
 export const MIN_CHARGE_BYTES = 64;
 
-/** Returns the charge of one held piece of so many bytes. */
+/** Returns the charge of one held piece. */
 export function chargeOf(bytes: number): number {
   return Math.max(MIN_CHARGE_BYTES, bytes);
 }

@@ -10,7 +10,7 @@ export interface Broker {
   readonly bus: Bus;
 }
 
-/** So many lines of a room are kept. */
+/** The lines of a room that are kept. */
 export const KEEP = 10_000;
 
 const KINDS: Readonly<Record<string, (url: string) => Broker | Promise<Broker>>> = {

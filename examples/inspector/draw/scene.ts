@@ -7,7 +7,7 @@ import type { Picture } from './painter.js';
 
 /** The canvas goes on so far beyond its visible right edge: a label that begins at the edge is drawn as a whole. */
 const MARGIN = 200;
-/** The pointer may miss a marble by so many px. */
+/** The px by which the pointer may miss a marble. */
 const REACH = 8;
 
 /** The canvas of the lanes. It shifts itself, and draws only the new edge. */

@@ -2,7 +2,7 @@ import type { Lane } from './lane.js';
 
 /** How long a row stays free after a stream, so that its end can be seen. */
 const PAUSE_MS = 400;
-/** Up to so many rows, each name has rows of its own. */
+/** Up to this number of rows, each name has rows of its own. */
 const FEW_ROWS = 16;
 /** With more rows than this, a row is used again at once. */
 const MANY_ROWS = 40;

@@ -3,10 +3,10 @@ import type { InspectorFeed, InspectorLine } from 'rxmux/inspect';
 
 const EVERY_MS = 50;
 const LANES = 64;
-/** A stream ends after so many frames. */
+/** The frames of one stream. */
 const FRAMES = 12;
 
-/** A feed of so many frames a second on 64 streams at a time, to see how fast the page draws. */
+/** A feed on 64 streams at a time, to see how fast the page draws. */
 export function busy(framesASecond: number): InspectorFeed {
   const perBatch = (framesASecond * EVERY_MS) / 1_000;
   const began = performance.now();

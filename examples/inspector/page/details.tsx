@@ -5,7 +5,7 @@ import type { Lane } from '../model/lane.js';
 import type { Marble } from '../model/marble.js';
 import type { Inspector } from './inspector.js';
 
-/** The table shows so many of the newest frames. */
+/** The most frames that the table shows, the newest ones. */
 const SHOWN_FRAMES = 200;
 
 interface Props {

@@ -6,8 +6,8 @@ import { sample } from './sample.js';
 import { show } from './show.js';
 
 /**
- * The address of the feed: after the `#` of the page. `#sample` shows two peers of this page, `#busy=2000` so many frames
- * a second, `#ws://…` a server. Without one the page waits for a recording. A server that serves the page says `#/path` for itself.
+ * The address of the feed: after the `#` of the page. `#sample` shows two peers of this page, `#busy=2000` that number of
+ * frames a second, `#ws://…` a server. Without one the page waits for a recording. A server that serves the page says `#/path` for itself.
  */
 const address = location.hash.slice(1);
 const root = document.getElementById('root');

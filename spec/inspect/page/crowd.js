@@ -11,7 +11,7 @@ const page = join(repository, 'examples/inspector/dist/inspector.html');
 const MEASURED_MS = 4_000;
 const FEW = { dialers: 2, streams: 50, ends: 500 };
 const CROWD = { dialers: 200, streams: 10_000, ends: 500 };
-/** The page may compute so many times as long for the crowd, which sends as many frames a second. */
+/** The page may compute this many times as long for the crowd, which sends as many frames a second. */
 const MOST_TIMES = 4;
 
 /** @param opened opens an address in a page of its own */

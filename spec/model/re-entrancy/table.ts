@@ -31,7 +31,7 @@ function cellsOf({ role: only }: Callback, row: number, isWhole: boolean): reado
   return able.filter((_, at) => at % THIN === row % THIN);
 }
 
-/** One of so many cells is tried when not all are. An odd number, so that the roles alternate. */
+/** The distance between tried cells when not all are tried. An odd number, so that the roles alternate. */
 const THIN = 13;
 
 const STATES: readonly PeerStatus['state'][] = ['connecting', 'waiting', 'open', 'draining', 'closed'];

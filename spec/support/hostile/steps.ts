@@ -58,7 +58,7 @@ export const answersPing: Step = (remote) => {
   remote.answerPing();
 };
 
-/** The session holds at least so many bytes, and at most its limit. */
+/** The session holds at least `bytes`, and at most its limit. */
 export const holds =
   (least: number): Step =>
   ({ session }) => {

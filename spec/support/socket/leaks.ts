@@ -11,7 +11,7 @@ export function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Checks `condition` at each turn and resolves once it holds. Rejects after so many turns and half a minute, and says then what it expected. */
+/** Checks `condition` at each turn and resolves once it holds. Rejects after the given turns and half a minute, and says then what it expected. */
 export async function until(what: string | (() => string), condition: () => boolean, turns = 100_000): Promise<void> {
   const end = performance.now() + PATIENCE_MS;
   for (let nth = 0; nth < turns || performance.now() < end; nth++) {

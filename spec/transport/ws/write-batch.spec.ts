@@ -69,7 +69,7 @@ describe('WriteBatch', () => {
     await turn();
     const keys = new Set<number>();
     for (let at = 2; at < sink.written.length; at += 6) keys.add(sink.written.readUInt32BE(at));
-    // Among so many random keys one pair may be equal; two pairs hardly ever are.
+    // Among all these random keys one pair may be equal; two pairs hardly ever are.
     expect(keys.size).toBeGreaterThan(2_997);
   });
 

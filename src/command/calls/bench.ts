@@ -14,7 +14,7 @@ All requests share one connection. The first one that fails ends the run.
 
 OPTIONS
   --seconds N       begin requests for so long (default 5)
-  --flight N        keep so many requests in flight (default 64)
+  --flight N        keep N requests in flight (default 64)
   --text            the payload is a text, and no JSON
 ${COMMON_HELP}
 EXAMPLES

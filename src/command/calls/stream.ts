@@ -9,7 +9,7 @@ USAGE
   rxmux stream [options] URL [PAYLOAD]
 
 OPTIONS
-  --take N          cancel the stream after so many payloads (default: go on to
+  --take N          cancel the stream after N payloads (default: go on to
                     its end)
   --text            the payload is a text, and no JSON
 ${COMMON_HELP}

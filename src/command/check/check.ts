@@ -29,7 +29,7 @@ export interface Outcome {
   readonly broken: readonly Broken[];
 }
 
-/** So many rows run at once. Programs that dial start one by one. */
+/** The number of rows that run at once. Programs that dial start one by one. */
 const WIDTH = { acceptor: 8, dialer: 2 };
 
 /** Runs all rows that fit the target, and reports each. */

@@ -38,7 +38,7 @@ payload that it misses, and is skipped.
 
   ["check.echo", value]  replies the value
   ["check.sink"]         reads to the end, and replies the number of payloads
-  ["check.hold", ms]     reads nothing, and replies null after so many ms
+  ["check.hold", ms]     reads nothing, and replies null after that time
   ["check.call", value]  sends the value as a request on the same connection,
                          and replies ["value", answer] or ["reset", code]
   ["check.bye"]          replies null, and closes the connection in order. It

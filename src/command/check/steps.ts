@@ -89,7 +89,7 @@ const ACTS: Readonly<Record<string, Act>> = {
   expectDials: (step, run) => dialerOf(run).expectDials(Number(step['expectDials']), run.withinMs),
 };
 
-/** A report shows so many frames that came in the place of another. */
+/** The most frames in place of an expected one that a report shows. */
 const MOST_SHOWN = 3;
 /** A peer that got a goaway with an error may take 1 s to close (C7). */
 const SLOWEST_CLOSE_MS = 1_500;

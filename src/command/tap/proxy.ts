@@ -6,7 +6,7 @@ import { WebSocket, WebSocketServer } from 'ws';
 import { envelopeOf, rawCodec } from '../raw-codec.js';
 import type { RawCodec } from '../raw-codec.js';
 
-/** A socket that holds so many bytes stops the other one. */
+/** The bytes in one socket that stop the other one. */
 const FULL_BYTES = 1_048_576;
 /** Headers of one hop (RFC 9110, 7.6.1), which are for the proxy, and headers that each handshake has of its own. */
 const OF_ONE_HOP =

@@ -41,7 +41,7 @@ the recording.
 
 OPTIONS
   --connection N    replay this connection (default 1)
-  --speed N         so many times as fast as recorded (default 1; 0 is at once)
+  --speed N         N times as fast as recorded (default 1; 0 is at once)
   --codec NAME      json or msgpack (default json)
   --timeout MS      wait so long for the next frame, beyond the longest pause of
                     the recording (default 10000; 0 waits without end)

@@ -123,7 +123,7 @@ function writer({ payloads, json }: Pick<Settings, 'payloads' | 'json'>): (line:
   return payloads ? write : (line) => write(withoutContent(line));
 }
 
-/** So many bytes wait for a slow output. */
+/** The most bytes that wait for a slow output. */
 const MOST_WAITING_BYTES = 16_777_216;
 /** The queue takes lines again from here on, so that one report covers many left-out lines. */
 const RESUME_BYTES = MOST_WAITING_BYTES / 2;

@@ -5,7 +5,7 @@ import type { InspectedPeer, Inspection, InspectorBatch, InspectorFeed, Inspecto
 
 /** A feed sends its lines this often, in ms. */
 const EVERY_MS = 50;
-/** Viewers that come later see so many lines of the last ten minutes. */
+/** The most lines of the last ten minutes that a later viewer sees. */
 const HISTORY_LINES = 100_000;
 const HISTORY_MS = 600_000;
 

@@ -45,7 +45,7 @@ interface Made {
 }
 
 const MADE = new WeakMap<SharedPart, Made>();
-/** A write of two chunks costs more than copying up to so many bytes. */
+/** Up to this size, copying costs less than a write of two chunks. */
 const COPIED_BYTES = 4 * 1024;
 const NOTHING = Buffer.alloc(0);
 
@@ -90,7 +90,7 @@ function bytesOf(message: Message): Buffer {
 }
 
 /**
- * So many sockets write one after the other. Between two writes of one broadcast, the code of all other work would push the kernel's code
+ * The number of sockets that write one after the other. Between two writes of one broadcast, the code of all other work would push the kernel's code
  * out of the processor's cache. With more sockets, the first remote would wait too long.
  */
 export const GROUP = 32;

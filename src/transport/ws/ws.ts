@@ -24,7 +24,7 @@ const READ_AT_ONCE = { perMessageDeflate: false, allowSynchronousEvents: true } 
 const TOO_BIG_ERROR = 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH';
 
 /**
- * After a malformed frame the remote has so many ms to read the close frame and to end its TCP connection. `ws` itself would wait for 30 s.
+ * The time in ms that the remote has after a malformed frame, to read the close frame and to end its TCP connection. `ws` itself would wait for 30 s.
  */
 const FAILED_MS = 2_000;
 
