@@ -21,7 +21,7 @@ type Better = '↑' | '↓';
 const RATIOS: readonly (readonly [title: string, better: Better, workload: string, metric: string])[] = [
   ['requests/s, 64 in flight', '↑', 'W2@64', 'perSecond'],
   ['items/s of one stream', '↑', 'W3', 'perSecond'],
-  ['a small request during an upload of 64 MiB, p50', '↓', 'W6', 'upP50'],
+  ['a small request beside an upload, p50', '↓', 'W6', 'upP50'],
   ['from dialing to the first reply', '↓', 'W9', 'medianMs'],
   ['1 KB to 300 subscribers, server CPU', '↓', 'W10@1KB', 'serverUs'],
 ];

@@ -10,12 +10,9 @@ export interface Plot {
   readonly points: readonly Point[];
   readonly logX?: boolean;
   readonly logY?: boolean;
-  /** For a narrow page: the legend stands below. */
-  readonly isNarrow?: boolean;
 }
 
 const SIZE = { width: 560, height: 320 };
-const NARROW_WIDTH = 380;
 const LOOKS = {
   background: 'white',
   config: { font: 'sans-serif', axis: { grid: true, gridColor: '#eee', labelLimit: 0 }, legend: { labelLimit: 0 } },
@@ -38,12 +35,12 @@ export function linePlot({ title, x, y, points, logX = false, logY = false }: Pl
 }
 
 /** A row for each series with a dot for each figure, and a rule at 1, which is the reference. */
-export function dotPlot({ title, x, points, logX = false, isNarrow = false }: Plot): Promise<string> {
+export function dotPlot({ title, x, points, logX = false }: Plot): Promise<string> {
   const scale = { type: logX ? ('log' as const) : ('linear' as const) };
   return draw({
     ...LOOKS,
     title,
-    width: isNarrow ? NARROW_WIDTH : SIZE.width,
+    width: SIZE.width,
     height: { step: 22 },
     data: { values: [...points] },
     layer: [
@@ -52,7 +49,7 @@ export function dotPlot({ title, x, points, logX = false, isNarrow = false }: Pl
         encoding: {
           y: { field: 'series', type: 'nominal', title: null, sort: null },
           x: { field: 'y', type: 'quantitative', title: x, scale },
-          color: { field: 'x', type: 'nominal', title: null, sort: null, legend: { orient: isNarrow ? 'bottom' : 'right' } },
+          color: { field: 'x', type: 'nominal', title: null, sort: null, legend: { orient: 'right' } },
         },
       },
       { mark: { type: 'rule', color: '#888' }, encoding: { x: { datum: 1 } } },

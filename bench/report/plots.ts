@@ -1,7 +1,6 @@
 import { REFERENCE } from '../harness/adapter-names.js';
 import type { AdapterName } from '../harness/adapter-names.js';
 import type { Metric, Workload } from '../workloads/workload.js';
-import { comparisonPoints } from './comparison.js';
 import { dotPlot, linePlot } from './plot.js';
 import type { Results } from './results.js';
 import { summarize } from './summary.js';
@@ -40,12 +39,6 @@ export async function drawPlots(
     files.set('growth-connections.svg', await linePlot({ title: 'Memory of idle connections', x: 'connections', y: 'MB of heap', points }));
   }
   return files;
-}
-
-/** The plot of the first page. */
-export function drawComparison(results: Results): Promise<string> {
-  const x = 'times as good as a peer written by hand (right is better)';
-  return dotPlot({ title: 'rxmux beside other libraries', x, y: '', points: comparisonPoints(results), logX: true, isNarrow: true });
 }
 
 function ratioPoint(results: Results, workload: Workload, { key, title, better }: Metric, name: AdapterName) {

@@ -17,6 +17,7 @@ import { comparable, isStarved, regressions } from '../../bench/harness/verdict.
 import type { Ratios } from '../../bench/harness/verdict.js';
 import { readOptions } from '../../bench/options.js';
 import type { Options } from '../../bench/options.js';
+import { barPanels } from '../../bench/report/bars.js';
 import { comparison, comparisonPoints, standing } from '../../bench/report/comparison.js';
 import { cpuParts } from '../../bench/report/cpu-parts.js';
 import { goalsTable, mainGoalsTable } from '../../bench/report/goals.js';
@@ -695,5 +696,50 @@ describe('package', () => {
       checkText('xxx', 3);
       checkNumber(4, 4);
     }).not.toThrow();
+  });
+});
+
+describe('the bars of the first page', () => {
+  const points = [
+    { series: 'requests & replies', x: 'rxmux', y: 2 },
+    { series: 'requests & replies', x: 'other', y: 0.5 },
+    { series: 'size', x: 'rxmux', y: 0.06 },
+  ];
+  const textsOf = (svg: string): string[] => [...svg.matchAll(/<text[^>]*>([^<]*)</g)].map(([, text = '']) => text);
+
+  it('A panel of each series has the names, the figures, and one marked bar', () => {
+    const drawn = barPanels(points, 'Longer is better.', { columns: 2, width: 640 });
+    const panels = ['requests &amp; replies', 'rxmux', '2.0', 'other', '0.50', 'size', 'rxmux', '0.06'];
+    expect(textsOf(drawn)).toEqual([...panels, 'Longer is better.']);
+    expect(drawn.match(/class="own"/g)).toHaveLength(2);
+    expect(drawn.match(/class="one"/g)).toHaveLength(2);
+  });
+
+  it.each([
+    ['a desk', { columns: 2, width: 640 }],
+    ['a phone', { columns: 1, width: 360 }],
+  ])(
+    'All that is drawn for %s is within its frame, in letters of 12 px and more, with colours for programs without styles',
+    (_what, layout) => {
+      const drawn = barPanels(points, 'note', layout);
+      const height = Number(/height="(\d+)"/.exec(drawn)?.[1]);
+      for (const [, x, y] of drawn.matchAll(/ x="([\d.]+)" y="([\d.]+)"/g)) {
+        expect(Number(x)).toBeLessThanOrEqual(layout.width);
+        expect(Number(y)).toBeLessThanOrEqual(height);
+      }
+      for (const [, size] of drawn.matchAll(/font-size="(\d+)"/g)) expect(Number(size)).toBeGreaterThanOrEqual(12);
+      for (const [shape] of drawn.matchAll(/<(?:text|rect)[^>]*>/g)) expect(shape).toContain('fill="#');
+    },
+  );
+
+  it('The committed drawings show the committed run', () => {
+    const run = JSON.parse(textOf('docs/benchmarks/results.json')) as Results;
+    for (const { series, y } of comparisonPoints(run).filter(({ x }) => x === 'rxmux')) {
+      for (const file of ['speed.svg', 'speed-phone.svg']) {
+        const texts = textsOf(textOf(`docs/benchmarks/${file}`));
+        const figure = Number(texts[texts.indexOf(series) + 2]);
+        expect(Math.abs(figure - y)).toBeLessThanOrEqual(Math.max(0.05 * y, 0.01));
+      }
+    }
   });
 });
