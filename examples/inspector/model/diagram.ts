@@ -24,6 +24,10 @@ export class Diagram {
   /** Rises with each change of what is already drawn. */
   version = 0;
   #rows = new Rows(true);
+  /** Whether the feed has ever had a peer. */
+  #hasPeers = false;
+  /** The right edge of the picture of a run that was over before the page came; `null` without one. */
+  #fittedEnd: number | null = null;
   /** The timeline replaces its lanes when it forgets some. */
   #placed: readonly Lane[] = [];
   #offset: number | null = null;
@@ -57,6 +61,7 @@ export class Diagram {
     if (dropped > 0) this.timeline.doubt();
     this.#sampled(at, peers);
     this.#place();
+    this.#fit();
   }
 
   /** Adds the lines of a file, and shows all of them that the timeline keeps. */
@@ -64,10 +69,7 @@ export class Diagram {
     for (const line of lines) this.totals.add(this.timeline.add(line), line.d === '>');
     this.#place();
     this.#offset = null;
-    const { newest, oldest } = this.timeline;
-    const begin = Math.max(lines[0]?.t ?? 0, oldest);
-    this.view.show(begin, newest + (newest - begin) * 0.02 + 1);
-    this.version++;
+    this.#showAll();
   }
 
   /** The present of the diagram, in ms since the feed began. A file's present is its last line. */
@@ -101,9 +103,30 @@ export class Diagram {
     this.version++;
   }
 
+  /** Shows a run whose peers have left, from its begin to its end. Once a peer connects, the picture follows again. */
+  #fit(): void {
+    const isFitted = this.#fittedEnd !== null && this.view.endAt(Infinity) === this.#fittedEnd;
+    if (this.#hasPeers) {
+      if (isFitted) this.view.follow();
+      this.#fittedEnd = null;
+    } else if (this.timeline.count > 0 && (isFitted || this.view.follows)) {
+      this.#showAll();
+      this.#fittedEnd = this.view.endAt(Infinity);
+    }
+  }
+
+  #showAll(): void {
+    const { newest, oldest, lanes } = this.timeline;
+    const begin = Math.max(lanes[0]?.openedAt ?? 0, oldest);
+    this.view.show(begin, newest + (newest - begin) * 0.02 + 1);
+    this.version++;
+  }
+
   #sampled(at: number, peers: readonly InspectedPeer[]): void {
     const now = new Set(peers.map(({ c }) => c));
-    for (const { c } of this.peers) if (!now.has(c)) this.timeline.lost(c, at);
+    const before = new Set(this.peers.map(({ c }) => c));
+    for (const c of this.timeline.connections) if (!now.has(c)) this.timeline.lost(c, before.has(c) ? at : this.timeline.newest);
+    if (peers.length > 0) this.#hasPeers = true;
     for (const { c, name } of peers) this.timeline.nameConnection(c, name);
     if (peers.length > 0) this.totals.sample(at, peers);
     this.peers = peers;

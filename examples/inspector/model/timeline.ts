@@ -67,6 +67,11 @@ export class Timeline {
     for (const lane of this.lanes) if (lane.end === null && !lane.isConnection) lane.isDoubtful = true;
   }
 
+  /** The connections that have not ended. */
+  get connections(): readonly number[] {
+    return this.lanes.filter(({ isConnection, end }) => isConnection && end === null).map(({ c }) => c);
+  }
+
   /** Ends the lanes of a connection. */
   lost(c: number, at: number): void {
     for (const lane of this.#known.values()) if (lane.c === c) lane.close('lost', at);

@@ -131,7 +131,7 @@ function statusOf({ diagram, failure, isLive }: Inspector): { readonly state: st
   const [peer] = peers;
   if (isLive && !diagram.isFed) return { state: '', words: 'waiting for the server' };
   if (peers.length > 1 || unwatched > 0) return { state: 'open', words: [peersText(peers.length, unwatched), ...lost].join(' · ') };
-  if (peer === undefined) return { state: '', words: [isLive ? 'no peer is connected' : 'a recording', ...lost].join(' · ') };
+  if (peer === undefined) return { state: '', words: [isLive ? absence(timeline.count > 0) : 'a recording', ...lost].join(' · ') };
   const parts = [
     peer.state,
     ...(peer.reconnects > 0 ? [`${peer.reconnects} reconnects`] : []),
@@ -139,6 +139,10 @@ function statusOf({ diagram, failure, isLive }: Inspector): { readonly state: st
     ...lost,
   ];
   return { state: peer.state, words: parts.join(' · ') };
+}
+
+function absence(hadPeers: boolean): string {
+  return hadPeers ? 'every peer has left' : 'no peer is connected yet';
 }
 
 const SUMMARY_MS = 15_000;

@@ -439,11 +439,50 @@ describe('the diagram', () => {
     expect(diagram.timeline.lanes[1]).toMatchObject({ end: 'lost', endedAt: 100 });
   });
 
+  describe('a page that opens after the run', () => {
+    const OVER = { at: 90_000, lines: request(1_000, 1, 3_000), dropped: 0, peers: [] };
+    const shown = ({ view }: Diagram, now: number): number[] => [view.endAt(now) - view.span, view.endAt(now)];
+
+    it('The picture has the whole run, and its lanes have ended', () => {
+      const diagram = new Diagram();
+      diagram.receive(OVER, 90_000);
+      expect(shown(diagram, 95_000)).toEqual([1_000, 3_041]);
+      expect(diagram.timeline.lanes[0]).toMatchObject({ isConnection: true, end: 'lost', endedAt: 3_000 });
+      diagram.receive({ ...OVER, at: 91_000, lines: request(4_000, 3, 5_000) }, 91_000);
+      expect(shown(diagram, 95_000)).toEqual([1_000, 5_081]);
+    });
+
+    it('The picture follows once a peer connects', () => {
+      const diagram = new Diagram();
+      diagram.receive(OVER, 90_000);
+      diagram.receive({ at: 91_000, lines: [], dropped: 0, peers: [PEER] }, 91_000);
+      expect(diagram.view.follows).toBe(true);
+      diagram.receive({ at: 92_000, lines: [], dropped: 0, peers: [] }, 92_000);
+      expect(diagram.view.follows).toBe(true);
+    });
+
+    it('A picture that the user has moved stays', () => {
+      const diagram = new Diagram();
+      diagram.receive(OVER, 90_000);
+      diagram.view.moveTo(2_000, 90_000);
+      diagram.receive({ ...OVER, lines: request(4_000, 3, 5_000) }, 91_000);
+      expect(diagram.view.endAt(91_000)).toBe(2_041);
+      diagram.receive({ at: 92_000, lines: [], dropped: 0, peers: [PEER] }, 92_000);
+      expect(diagram.view.follows).toBe(false);
+    });
+
+    it('A feed without lines follows the present', () => {
+      const diagram = new Diagram();
+      diagram.receive({ at: 90_000, lines: [], dropped: 0, peers: [] }, 90_000);
+      expect(diagram.view.follows).toBe(true);
+    });
+  });
+
   it('A line that comes after its time was drawn raises the version', () => {
     const diagram = new Diagram();
-    diagram.receive({ at: 1_000, lines: [line(990, '>', { type: 'open', stream: 1 })], dropped: 0, peers: [] }, 1_000);
+    diagram.receive({ at: 1_000, lines: [line(990, '>', { type: 'open', stream: 1 })], dropped: 0, peers: [PEER] }, 1_000);
     expect(diagram.version).toBe(0);
-    diagram.receive({ at: 1_050, lines: [line(500, '>', { type: 'data', stream: 1 })], dropped: 0, peers: [] }, 1_050);
+    diagram.receive({ at: 1_050, lines: [line(500, '>', { type: 'data', stream: 1 })], dropped: 0, peers: [PEER] }, 1_050);
     expect(diagram.version).toBe(1);
   });
 
