@@ -129,5 +129,7 @@ describe('pictures', () => {
     expect(svg).toMatch(/<title id="[\w-]+">.+<\/title>/);
     expect(svg).toMatch(/<desc id="[\w-]+">[^<]+<\/desc>/);
     expect(svg).toContain('@media(prefers-color-scheme:dark)');
+    // File managers and previews of links read no styles.
+    for (const [shape] of svg.matchAll(/<(?:path|rect|circle|text)[^>]*>/g)) expect(shape).toMatch(/ fill="(?:#[0-9a-f]{6}|none)"/);
   });
 });

@@ -24,24 +24,78 @@ const TOP = 58;
 const LANE = 46;
 const RADIUS = 10;
 const SUBSCRIPTION = 17;
-const COLORS = 7;
 
-/** White letters keep a contrast of 4.5 on each color. A card makes the picture readable where a page chose the other theme. */
-const STYLE = `
-:root{--card:#fff;--edge:#d0d7de;--ink:#1f2328;--dim:#59636e;--line:#8c959f;--pair:#d8dee4;--server:#57606a;--sub:#0969da;--error:#cf222e}
-@media(prefers-color-scheme:dark){:root{--card:#0d1117;--edge:#3d444d;--ink:#e6edf3;--dim:#9198a1;--line:#656c76;--pair:#3d444d;--server:#656d76;--sub:#58a6ff;--error:#f85149}}
-text{font:13px system-ui,-apple-system,"Segoe UI",Helvetica,Arial,sans-serif;fill:var(--ink)}
-.t{font-size:15px;font-weight:600}.k{font-size:12px;fill:var(--dim)}
-.l,.e,.c,.x,.u{stroke:var(--line);stroke-width:2;fill:none}.c{stroke:var(--ink);stroke-width:2.5}.x{stroke:var(--error);stroke-width:2.5}
-.s{stroke:var(--sub);stroke-width:2.5;fill:none;stroke-linecap:round}.w{stroke:var(--line);stroke-width:26;stroke-opacity:.22;stroke-linecap:round}
-.p{stroke:var(--pair);stroke-width:28;stroke-linecap:round}
-.m text{font:600 12px ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;text-anchor:middle;fill:#fff}
-.m .d{fill:var(--ink)}.f{fill:var(--card);stroke:var(--server);stroke-width:1.5}.F{fill:var(--server)}
-.g{fill:var(--card)}
-.c0{fill:#0969da}.c1{fill:#bf3989}.c2{fill:#1a7f37}.c3{fill:#8250df}.c4{fill:#9a6700}.c5{fill:#0b7285}.c6{fill:#bc4c00}
-`
-  .trim()
-  .replaceAll('\n', '');
+/** The colors of the light and of the dark scheme. */
+const CARD = ['#ffffff', '#0d1117'] as const;
+const EDGE = ['#d0d7de', '#3d444d'] as const;
+const INK = ['#1f2328', '#e6edf3'] as const;
+const DIM = ['#59636e', '#9198a1'] as const;
+const LINE = ['#8c959f', '#656c76'] as const;
+const PAIR = ['#d8dee4', '#3d444d'] as const;
+const SERVER = ['#57606a', '#656d76'] as const;
+const SUBSCRIBED = ['#0969da', '#58a6ff'] as const;
+const ERROR = ['#cf222e', '#f85149'] as const;
+/** White letters keep a contrast of 4.5 on each of them. */
+const VALUES = ['#0969da', '#bf3989', '#1a7f37', '#8250df', '#9a6700', '#0b7285', '#bc4c00'];
+
+type Scheme = readonly [light: string, dark: string];
+
+/** Fills and strokes of one class, and its other attributes. */
+interface Look {
+  readonly fill?: Scheme | 'none';
+  readonly stroke?: Scheme;
+  readonly other?: string;
+}
+
+const stroked = (stroke: Scheme, width: number, other = ''): Look => ({ fill: 'none', stroke, other: `stroke-width="${width}"${other}` });
+
+/** Programs without styles, such as file managers and previews of links, read attributes alone. */
+const LOOKS: Readonly<Record<string, Look>> = {
+  // A card makes the picture readable where a page chose the other theme.
+  card: { fill: CARD, stroke: EDGE },
+  t: { fill: INK, other: 'font-size="15" font-weight="600"' },
+  n: { fill: INK },
+  k: { fill: DIM, other: 'font-size="12"' },
+  l: stroked(LINE, 2),
+  e: stroked(LINE, 2),
+  u: stroked(LINE, 2),
+  c: stroked(INK, 2.5),
+  x: stroked(ERROR, 2.5),
+  s: stroked(SUBSCRIBED, 2.5, ' stroke-linecap="round"'),
+  w: stroked(LINE, 26, ' stroke-opacity=".22" stroke-linecap="round"'),
+  p: stroked(PAIR, 28, ' stroke-linecap="round"'),
+  m: {
+    other: 'font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, monospace" font-size="12" font-weight="600" text-anchor="middle"',
+  },
+  a: { fill: ['#ffffff', '#ffffff'] },
+  d: { fill: INK },
+  f: { fill: CARD, stroke: SERVER, other: 'stroke-width="1.5"' },
+  F: { fill: SERVER },
+  g: { fill: CARD },
+  ...Object.fromEntries(VALUES.map((color, nth): [string, Look] => [`c${nth}`, { fill: [color, color] }])),
+};
+
+const FONT = 'system-ui, -apple-system, &quot;Segoe UI&quot;, Helvetica, Arial, sans-serif';
+
+function attributesOf({ fill, stroke, other }: Look): string {
+  const colors = [
+    ...(fill === undefined ? [] : [`fill="${fill === 'none' ? fill : fill[0]}"`]),
+    ...(stroke ? [`stroke="${stroke[0]}"`] : []),
+  ];
+  return [...colors, ...(other === undefined ? [] : [other])].join(' ');
+}
+
+function darkRule([name, { fill, stroke }]: [string, Look]): string {
+  const filled = fill === undefined || fill === 'none' || fill[0] === fill[1] ? '' : `fill:${fill[1]};`;
+  const rule = filled + (stroke === undefined ? '' : `stroke:${stroke[1]}`);
+  return rule === '' ? '' : `.${name}{${rule}}`;
+}
+
+const STYLE = `@media(prefers-color-scheme:dark){${Object.entries(LOOKS).map(darkRule).join('')}}`;
+
+/** Adds the attributes of each class. */
+const withAttributes = (svg: string): string =>
+  svg.replaceAll(/class="(\w+)"/g, (given, name: string) => `${given} ${attributesOf(LOOKS[name] ?? {})}`);
 
 const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
@@ -53,7 +107,7 @@ function colorsOf(lanes: readonly NamedLane[]): Map<string, number> {
   for (const { moments, shape } of lanes)
     if (shape !== 'frames')
       for (const letter of moments.flatMap(({ letters }) => letters.map((each) => each.toLowerCase())))
-        if (!colors.has(letter)) colors.set(letter, colors.size % COLORS);
+        if (!colors.has(letter)) colors.set(letter, colors.size % VALUES.length);
   return colors;
 }
 
@@ -67,8 +121,8 @@ function drawLetter(letter: string, shape: NamedLane['shape'], color: number, x:
     frames: () => square(isServer ? 'F' : 'f'),
     socket: () => square(`c${color}`),
   }[shape]();
-  const ink = shape === 'frames' && !isServer ? ' class="d"' : '';
-  return `${mark}<text${ink} x="${round(x)}" y="${y + 4}">${escaped(letter)}</text>`;
+  const ink = shape === 'frames' && !isServer ? 'd' : 'a';
+  return `${mark}<text class="${ink}" x="${round(x)}" y="${y + 4}">${escaped(letter)}</text>`;
 }
 
 function drawEnd(end: NonNullable<Moment['end']>, x: number, y: number): string {
@@ -122,7 +176,7 @@ const isLower = (spans: readonly Span[], nth: number): boolean =>
 function drawLane(lane: NamedLane, nth: number, colors: ReadonlyMap<string, number>, line: TimeLine): string {
   const y = TOP + nth * LANE;
   return [
-    `<text x="${MARGIN}" y="${y + 4}">${escaped(lane.name)}</text><g class="m">`,
+    `<text class="n" x="${MARGIN}" y="${y + 4}">${escaped(lane.name)}</text><g class="m">`,
     ...lane.lives.map((life) => drawLife(life, lane, line, y)),
     ...(lane.subscriptions ?? []).map((span, nth, spans) => drawSubscription(span, isLower(spans, nth), line, y)),
     ...lane.moments.map((moment) => drawMoment(moment, lane, colors, line, y)),
@@ -151,16 +205,17 @@ export function draw({ id, title, description, lanes, key }: Drawing): string {
   const height = bottom - 14 + key.length * 18 + (key.length === 0 ? 0 : 8);
   const width = Math.ceil(Math.max(line.end + MARGIN, title.length * 9 + 2 * MARGIN, ...key.map((text) => text.length * 6.3 + 2 * MARGIN)));
   const colors = colorsOf(lanes);
-  return [
-    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" aria-labelledby="${id}-title ${id}-rows">`,
+  const drawn = [
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="${FONT}" font-size="13" role="img" aria-labelledby="${id}-title ${id}-rows">`,
     `<title id="${id}-title">${escaped(title)}</title>`,
     `<desc id="${id}-rows">${escaped(description)}</desc>`,
     `<style>${STYLE}</style>`,
-    `<rect x=".5" y=".5" width="${width - 1}" height="${height - 1}" rx="8" fill="var(--card)" stroke="var(--edge)"/>`,
+    `<rect x=".5" y=".5" width="${width - 1}" height="${height - 1}" rx="8" class="card"/>`,
     `<text class="t" x="${MARGIN}" y="28">${escaped(title)}</text>`,
     ...lanes.map((lane, nth) => drawLane(lane, nth, colors, line)),
     drawCuts(line, bottom - 20),
     ...key.map((text, nth) => `<text class="k" x="${MARGIN}" y="${bottom + nth * 18}">${escaped(text)}</text>`),
     '</svg>\n',
-  ].join('\n');
+  ];
+  return withAttributes(drawn.join('\n'));
 }
