@@ -1,14 +1,16 @@
 // Packs the package as it was built, and checks the tarball: its size, its files, its manifest and its types.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join, normalize } from 'node:path';
 
-const MAX_BYTES = 400 * 1024;
-/** Built code and its declarations, the pages that npm shows, and a page for each error code. */
+/** The unpacked bytes of built code and declarations, and of pages with their pictures. */
+const MAX_BYTES = { dist: 1_450_000, docs: 1_000_000 };
+/** Built code and its declarations, the pages that npm shows, and the guide. */
 const EXPECTED =
-  /^(dist\/(cjs|esm|bin)\/[\w./-]+\.(js|d\.ts)|dist\/cjs\/package\.json|package\.json|docs\/errors\/[\w.-]+\.md|README\.md|CHANGELOG\.md|LICENSE)$/;
+  /^(dist\/(cjs|esm|bin)\/[\w./-]+\.(js|d\.ts)|dist\/cjs\/package\.json|package\.json|docs\/[\w./-]+\.(md|svg|txt)|README\.md|CHANGELOG\.md|SECURITY\.md|LICENSE)$/;
+const LINK = /\]\((?!https?:|mailto:)([^)#\s]+)[^)]*\)|(?:src|srcset)="([^"]+)"/g;
 
 const root = join(import.meta.dirname, '..');
 const folder = mkdtempSync(join(tmpdir(), 'rxmux-packed-'));
@@ -19,6 +21,12 @@ function run(command, ...args) {
   return stdout;
 }
 
+/** The links of a page to files that the package has not. */
+function deadLinks(page, packed) {
+  const links = [...readFileSync(join(root, page), 'utf8').matchAll(LINK)].map(([, link, source]) => link ?? source);
+  return links.filter((link) => !packed.has(normalize(join(dirname(page), link))));
+}
+
 try {
   const [packed] = Object.values(JSON.parse(run('npm', 'pack', '--json', '--ignore-scripts', '--pack-destination', folder)));
   const paths = packed.files.map(({ path }) => path);
@@ -27,12 +35,13 @@ try {
     [],
     'expected nothing but built files and pages',
   );
-  assert.deepEqual(
-    paths.filter((path) => path.endsWith('.md')).sort(),
-    ['CHANGELOG.md', 'README.md', ...readdirSync(join(root, 'docs/errors')).map((page) => `docs/errors/${page}`)].sort(),
-    'expected the pages that npm shows, and a page for each error code',
-  );
-  assert.ok(packed.size <= MAX_BYTES, `expected at most ${MAX_BYTES} bytes, got ${packed.size}`);
+  for (const page of readdirSync(join(root, 'docs/errors'))) assert.ok(paths.includes(`docs/errors/${page}`), `expected the page ${page}`);
+  for (const page of paths.filter((path) => /\.(md|txt)$/.test(path)))
+    assert.deepEqual(deadLinks(page, new Set(paths)), [], `${page} has dead links`);
+  for (const [folder, most] of Object.entries(MAX_BYTES)) {
+    const bytes = packed.files.reduce((sum, { path, size }) => sum + (path.startsWith(`${folder}/`) ? size : 0), 0);
+    assert.ok(bytes <= most, `expected at most ${most} bytes in ${folder}, got ${bytes}`);
+  }
   console.log(`${packed.filename}: ${packed.size} bytes, ${paths.length} files, ${packed.unpackedSize} bytes unpacked`);
   const tarball = join(folder, packed.filename);
   console.log(run('npx', 'publint', 'run', '--strict', tarball));

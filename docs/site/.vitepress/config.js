@@ -106,7 +106,7 @@ export default {
   cacheDir: 'node_modules/.cache/vitepress',
   cleanUrls: true,
   // Folders with pages that are not of the site.
-  srcExclude: ['bench/**', 'coverage/**', 'examples/**', 'marbles/**', 'reports/**', 'scripts/**', 'spec/**', 'src/**'],
+  srcExclude: ['bench/**', 'coverage/**', 'examples/**', 'marbles/**', 'reports/**', 'scripts/**', 'spec/**', 'src/**', 'docs/skills/**'],
   rewrites: (file) => toPage(file) ?? file,
   head: [['link', { rel: 'icon', type: 'image/svg+xml', href: '/logo.svg' }]],
   vite: {
