@@ -1,6 +1,6 @@
 // Starts a broker, two servers, and an address before them.
 //
-//   npm run demo:chat                                        serves http://127.0.0.1:8080
+//   npm run demo:chat                                        serves the chat, and prints its address
 //   npm run demo:chat -- --once                              checks it with two clients, and ends
 //   npm run demo:chat -- --broker nats://127.0.0.1:4222      takes a broker that is there; or redis://127.0.0.1:6379
 import { once } from 'node:events';
@@ -22,11 +22,12 @@ const ports$ = combineLatest(['A', 'B'].map((name) => running(name, broker).pipe
   shareReplay({ bufferSize: 1, refCount: true }),
 );
 const servers = ports$.subscribe();
-const address = balance(ports$).listen(values.once ? 0 : Number(positionals[0] ?? 8080), '127.0.0.1');
+const address = balance(ports$).listen(Number(positionals[0] ?? 0), '127.0.0.1');
 await once(address, 'listening');
 const at = address.address() as AddressInfo;
 await firstValueFrom(ports$.pipe(filter(({ length }) => length === 2)));
 console.log('listening', at);
+if (!values.once) console.log(`\n  open http://127.0.0.1:${at.port}/ in two windows\n`);
 
 if (values.once) {
   await check(`ws://127.0.0.1:${at.port}/mux`, ports$);
