@@ -1,6 +1,6 @@
 // Starts a broker, two servers, and an address before them.
 //
-//   npm run demo:chat                                        serves the chat, and prints its address
+//   npm run demo:chat                                        serves it at any port
 //   npm run demo:chat -- --once                              checks it with two clients, and ends
 //   npm run demo:chat -- --broker nats://127.0.0.1:4222      takes a broker that is there; or redis://127.0.0.1:6379
 import { once } from 'node:events';
