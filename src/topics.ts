@@ -30,6 +30,8 @@ export { answerTopic } from './topics/answer-topic.js';
 export { catchUp } from './topics/catch-up.js';
 export type { CatchUpOptions, Followed } from './topics/catch-up.js';
 export type { TopicOverflow } from './topics/log-reader.js';
+export { replayable } from './topics/replayable.js';
+export type { Replayable, ReplayableOptions, ReplayableSource } from './topics/replayable.js';
 
 /* The client */
 export { topic } from './topics/topic.js';

@@ -70,9 +70,9 @@ export const PUBLIC_NAMES: Readonly<
     types: names('MuxProviderProps StreamState StreamStatus UseStreamOptions'),
   },
   topics: {
-    values: names('BrokerError CursorLost VERSION answerTopic catchUp memoryBus memoryLog presence room topic usersOf'),
+    values: names('BrokerError CursorLost VERSION answerTopic catchUp memoryBus memoryLog presence replayable room topic usersOf'),
     types: names(
-      'BrokerErrorCode Bus CatchUpOptions Followed Log MemoryLogOptions Message Presence PresenceOptions PublishOptions Recipient TopicItem TopicOptions TopicOverflow Users',
+      'BrokerErrorCode Bus CatchUpOptions Followed Log MemoryLogOptions Message Presence PresenceOptions PublishOptions Recipient Replayable ReplayableOptions ReplayableSource TopicItem TopicOptions TopicOverflow Users',
     ),
   },
   inspect: {

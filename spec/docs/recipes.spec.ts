@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
 import type { RateLimiterAbstract } from 'rate-limiter-flexible';
-import { BehaviorSubject, catchError, EMPTY, firstValueFrom, map, mergeMap, NEVER, Subject, take, toArray } from 'rxjs';
+import { BehaviorSubject, catchError, EMPTY, firstValueFrom, map, mergeMap, NEVER, of, Subject, take, toArray } from 'rxjs';
+import { dialed } from '../../marbles/support/dialing.js';
 import { marbles } from '../../marbles/support/virtual.js';
 import { contract, request } from '../../src/contract.js';
 import { connect, logger, ResetCode, respond } from '../../src/index.js';
@@ -47,6 +48,8 @@ describe('exports', () => {
       serveUploads: true,
       follow: true,
       serveLog: true,
+      ask: true,
+      serveAnswers: true,
       closeOnSignal: true,
       book: true,
       metricsOf: true,
@@ -153,6 +156,64 @@ describe('log', () => {
       expectSubscriptions(told$.subscriptions).toBe(subs);
     }),
   );
+});
+
+describe('answers', () => {
+  it.each<{
+    does: string;
+    tokens: string;
+    cut?: string;
+    stop?: string;
+    subs: string;
+    expected: string;
+    again?: string;
+    expectedAgain?: string;
+  }>([
+    {
+      does: 'goes on after a lost socket, with nothing twice',
+      tokens: '  a-b-c-d-|',
+      cut: '     ---x------',
+      subs: '    ^-------!',
+      expected: '1-2-3-4-|',
+    },
+    {
+      does: 'starts the answer again for a page that was loaded anew, without a second call of the model',
+      tokens: '       a-b-c------d-|',
+      subs: '         ^------------!',
+      expected: '     1-2-3------4-|',
+      again: '        ------^-------',
+      expectedAgain: '------(123)4-|',
+    },
+    {
+      does: 'ends the call of the model at the stop button',
+      tokens: '  a-b-c-d-e-f',
+      stop: '    -----x-----',
+      subs: '    ^----!-----',
+      expected: '1-2-3|',
+    },
+  ])(
+    '`ask` $does',
+    marbles(({ cold, expectObservable, expectSubscriptions }, row) => {
+      const tokens$ = cold(row.tokens);
+      const { server, dial } = dialed(() => undefined);
+      page.serveAnswers(server.peers$, () => tokens$);
+      const answer = page.ask(dial(), 'id', 'hello?');
+      cold(row.cut ?? '').subscribe(() => server.link?.cut());
+      cold(row.stop ?? '').subscribe(() => void answer.stop());
+      const texts = { 1: 'a', 2: 'ab', 3: 'abc', 4: 'abcd' };
+      expectObservable(answer.text$).toBe(row.expected, texts);
+      if (row.again !== undefined) expectObservable(page.ask(dial(), 'id', 'hello?').text$, row.again).toBe(row.expectedAgain ?? '', texts);
+      expectSubscriptions(tokens$.subscriptions).toBe(row.subs);
+    }),
+  );
+
+  it('An answer that has gone is an error that the page can tell apart', async () => {
+    const { dialer, acceptor } = createPair();
+    page.serveAnswers(of(acceptor), () => NEVER);
+    const stale = dialer.request({ op: 'ask', id: 'gone', prompt: '', since: 'k3f:7' });
+    await expect(stale).rejects.toMatchObject({ code: 'REMOTE', payload: { name: 'CursorLost' } });
+    expect(await dialer.request({ op: 'stop', id: 'gone' })).toBe(null);
+  });
 });
 
 describe('tabs', () => {

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runInThisContext } from 'node:vm';
 import * as rxjs from 'rxjs';
-import type { BehaviorSubject, Observable, Subject, Subscription } from 'rxjs';
+import type { BehaviorSubject, Observable, ObservableInput, Subject, Subscription } from 'rxjs';
 import { buildSync } from 'esbuild';
 import * as limiter from 'rate-limiter-flexible';
 import * as contract from '../../src/contract.js';
@@ -17,6 +17,7 @@ import * as node from '../../src/node.js';
 import type { MuxServer, ServeOptions } from '../../src/node.js';
 import type { PortLike } from '../../src/port.js';
 import * as port from '../../src/port.js';
+import * as topics from '../../src/topics.js';
 import { fences } from './markdown.js';
 
 interface Task {
@@ -63,6 +64,8 @@ export interface Recipes {
   serveUploads: (peer: Peer, write: (name: string, slice: Uint8Array) => Promise<void>) => Subscription;
   follow: (peer: Peer) => Observable<Entry>;
   serveLog: (peer: Peer, log: readonly Entry[], entry$: Observable<Entry>) => Subscription;
+  ask: (peer: Peer, id: string, prompt: string) => { readonly text$: Observable<string>; readonly stop: () => Promise<unknown> };
+  serveAnswers: (peer$: Observable<Peer>, tokensOf: (prompt: string, signal: AbortSignal) => ObservableInput<string>) => Subscription;
   closeOnSignal: (server: MuxServer, process: EventEmitter) => Promise<void>;
   book: (peer: Peer, seat: string) => Promise<string>;
   metricsOf: (server: MuxServer) => string;
@@ -82,6 +85,7 @@ const MODULES: Readonly<Record<string, object>> = {
   'rxmux/node': node,
   'rxmux/port': port,
   'rxmux/contract': contract,
+  'rxmux/topics': topics,
   'rate-limiter-flexible': limiter,
 };
 

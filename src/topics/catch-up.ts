@@ -72,7 +72,7 @@ function checkLog<T, C>(log: Log<T, C>): void {
 }
 
 /** An Observable that is also pulled. Each subscription and each iterator has a reader of its own. */
-class Following<R> extends Observable<R> implements Followed<R> {
+export class Following<R> extends Observable<R> implements Followed<R> {
   constructor(private readonly read: () => PulledIterator<R>) {
     super((subscriber) => {
       const reader = read();
