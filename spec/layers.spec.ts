@@ -32,6 +32,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   angular: [...UP_TO_PEER, 'index', 'angular'],
   react: [...UP_TO_PEER, 'react'],
   topics: [...UP_TO_PEER, 'topics'],
+  ipc: [...UP_TO_PEER, 'topics', 'ipc'],
   redis: [...UP_TO_PEER, 'topics', 'redis'],
   nats: [...UP_TO_PEER, 'topics', 'nats'],
   inspect: [...UP_TO_PEER, 'inspect'],
@@ -53,6 +54,7 @@ const CONFINED: readonly (readonly [what: string, pattern: RegExp, allowed: RegE
   ['react', /'react(-dom)?(\/[^']*)?'/, /^react\//],
   ['@nats-io', /'@nats-io\/[^']*'/, /^nats\//],
   ['redis', /'redis'/, /^redis\//],
+  ['node:cluster', /'node:cluster'/, /^ipc\//],
   ['rxjs', /'rxjs(\/[^']*)?'/, /^(?!util\/(?!time\.ts$)|wire\/|codec\/|stream\/state\.ts$)/],
   ['a clock', CLOCKS, /^(transport\/|command\/|otel\/instruments\.ts$|util\/time\.ts$|testing\/memory-clock\.ts$|rx\/soon\.ts$)/],
 ];

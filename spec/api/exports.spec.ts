@@ -8,6 +8,7 @@ import * as index from '../../src/index.js';
 import * as inspect from '../../src/inspect.js';
 import * as msgpack from '../../src/msgpack.js';
 import * as nats from '../../src/nats.js';
+import * as ipc from '../../src/ipc.js';
 import * as redis from '../../src/redis.js';
 import * as node from '../../src/node.js';
 import * as otel from '../../src/otel.js';
@@ -44,6 +45,7 @@ describe.each([
   { door: 'topics', namespace: topics, subpath: './topics' },
   { door: 'inspect', namespace: inspect, subpath: './inspect' },
   { door: 'nats', namespace: nats, subpath: './nats' },
+  { door: 'ipc', namespace: ipc, subpath: './ipc' },
   { door: 'redis', namespace: redis, subpath: './redis' },
   { door: 'otel', namespace: otel, subpath: './otel' },
   { door: 'testing', namespace: testing, subpath: './testing' },
@@ -56,7 +58,7 @@ describe.each([
     const { exports } = JSON.parse(read('package.json')) as Manifest;
     const esm = { types: `./dist/esm/${door}.d.ts`, default: `./dist/esm/${door}.js` };
     const cjs = { types: `./dist/cjs/${door}.d.ts`, default: `./dist/cjs/${door}.js` };
-    const reactNative = door === 'node' ? {} : { 'react-native': cjs };
+    const reactNative = door === 'node' || door === 'ipc' ? {} : { 'react-native': cjs };
     expect(JSON.stringify(exports[subpath])).toBe(
       JSON.stringify({ ...reactNative, 'module-sync': esm, module: esm, import: esm, require: cjs }),
     );
@@ -78,6 +80,7 @@ describe('the version', () => {
     ['rxmux/angular', angular.VERSION],
     ['rxmux/react', react.VERSION],
     ['rxmux/topics', topics.VERSION],
+    ['rxmux/ipc', ipc.VERSION],
     ['rxmux/redis', redis.VERSION],
     ['rxmux/nats', nats.VERSION],
     ['rxmux/inspect', inspect.VERSION],

@@ -12,7 +12,20 @@ const names = (text: string): string[] => text.trim().split(/\s+/).sort();
  */
 export const PUBLIC_NAMES: Readonly<
   Record<
-    'index' | 'node' | 'msgpack' | 'port' | 'contract' | 'angular' | 'react' | 'topics' | 'nats' | 'redis' | 'inspect' | 'otel' | 'testing',
+    | 'index'
+    | 'node'
+    | 'msgpack'
+    | 'port'
+    | 'contract'
+    | 'angular'
+    | 'react'
+    | 'topics'
+    | 'nats'
+    | 'redis'
+    | 'ipc'
+    | 'inspect'
+    | 'otel'
+    | 'testing',
     DoorNames
   >
 > = {
@@ -91,6 +104,10 @@ export const PUBLIC_NAMES: Readonly<
   redis: {
     values: names('VERSION redisBus redisLog'),
     types: names('RedisClient RedisLogOptions RedisSentinel'),
+  },
+  ipc: {
+    values: names('VERSION ipcBus ipcLog'),
+    types: names('MemoryLogOptions'),
   },
   otel: {
     values: names('VERSION instrument'),

@@ -1,0 +1,37 @@
+import { map } from 'rxjs';
+import { channels, checkChannel } from '../topics/bus.js';
+import type { Bus } from '../topics/bus.js';
+import { toJson } from '../topics/json-value.js';
+import { hub } from './hub.js';
+
+/**
+ * Makes a bus for all processes and threads of a program on one machine: each value at most once. Values are JSON. The primary process of
+ * `node:cluster`, or the main thread, passes them on, so call this there too, before it makes workers. A program of one process needs no
+ * workers.
+ *
+ * `send` rejects, and a channel errors, with a `BrokerError`: BROKER_AWAY where the primary is silent for 5 s.
+ *
+ * @throws TypeError for a channel of more than 1 024 bytes
+ *
+ * @example
+ * ```ts
+ * const present = presence(ipcBus());
+ * if (cluster.isPrimary) cluster.fork();
+ * else serve({ port: 8080 }).peers$.subscribe((peer) => present.join('lobby', userOf(peer), peer));
+ * ```
+ */
+export function ipcBus(): Bus {
+  const center = hub();
+  return {
+    on: channels((channel) => center.hear(channel).pipe(map((json) => JSON.parse(json) as unknown))),
+    async send(channel, value) {
+      checkChannel(channel);
+      const json = toJson(value);
+      try {
+        await center.one({ op: 'send', channel, json });
+      } catch (error) {
+        throw center.explain(error, `channel '${channel}'`);
+      }
+    },
+  };
+}
