@@ -16,6 +16,7 @@ import * as port from '../../src/port.js';
 import * as react from '../../src/react.js';
 import * as testing from '../../src/testing.js';
 import * as topics from '../../src/topics.js';
+import * as uploads from '../../src/uploads.js';
 import { PUBLIC_NAMES } from './public-names.js';
 
 interface Manifest {
@@ -45,6 +46,7 @@ describe.each([
   { door: 'topics', namespace: topics, subpath: './topics' },
   { door: 'inspect', namespace: inspect, subpath: './inspect' },
   { door: 'nats', namespace: nats, subpath: './nats' },
+  { door: 'uploads', namespace: uploads, subpath: './uploads' },
   { door: 'ipc', namespace: ipc, subpath: './ipc' },
   { door: 'redis', namespace: redis, subpath: './redis' },
   { door: 'otel', namespace: otel, subpath: './otel' },
@@ -80,6 +82,7 @@ describe('the version', () => {
     ['rxmux/angular', angular.VERSION],
     ['rxmux/react', react.VERSION],
     ['rxmux/topics', topics.VERSION],
+    ['rxmux/uploads', uploads.VERSION],
     ['rxmux/ipc', ipc.VERSION],
     ['rxmux/redis', redis.VERSION],
     ['rxmux/nats', nats.VERSION],

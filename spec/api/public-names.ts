@@ -23,6 +23,7 @@ export const PUBLIC_NAMES: Readonly<
     | 'nats'
     | 'redis'
     | 'ipc'
+    | 'uploads'
     | 'inspect'
     | 'otel'
     | 'testing',
@@ -104,6 +105,10 @@ export const PUBLIC_NAMES: Readonly<
   redis: {
     values: names('VERSION redisBus redisLog'),
     types: names('RedisClient RedisLogOptions RedisSentinel'),
+  },
+  uploads: {
+    values: names('VERSION receiveUpload resumableUpload withProgress'),
+    types: names('Resumable UploadStore'),
   },
   ipc: {
     values: names('VERSION ipcBus ipcLog'),

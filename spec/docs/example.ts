@@ -13,6 +13,7 @@ import * as port from '../../src/port.js';
 import * as react from '../../src/react.js';
 import * as testing from '../../src/testing.js';
 import * as topics from '../../src/topics.js';
+import * as uploads from '../../src/uploads.js';
 import { fences, printsOf } from './markdown.js';
 import type { Fence } from './markdown.js';
 import { newReader } from './reader.js';
@@ -36,6 +37,7 @@ const IMPORTED: Readonly<Record<string, object>> = {
   'rxmux/contract': contract,
   'rxmux/react': react,
   'rxmux/topics': topics,
+  'rxmux/uploads': uploads,
   'rxmux/inspect': inspect,
   zod,
 };

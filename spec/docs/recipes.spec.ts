@@ -1,7 +1,24 @@
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
 import type { RateLimiterAbstract } from 'rate-limiter-flexible';
-import { BehaviorSubject, catchError, EMPTY, firstValueFrom, map, mergeMap, NEVER, of, Subject, take, toArray } from 'rxjs';
+import {
+  BehaviorSubject,
+  catchError,
+  EMPTY,
+  firstValueFrom,
+  lastValueFrom,
+  map,
+  mergeMap,
+  NEVER,
+  of,
+  Subject,
+  take,
+  tap,
+  toArray,
+} from 'rxjs';
 import { dialed } from '../../marbles/support/dialing.js';
 import { marbles } from '../../marbles/support/virtual.js';
 import { contract, request } from '../../src/contract.js';
@@ -46,6 +63,8 @@ describe('exports', () => {
       forward: true,
       upload: true,
       serveUploads: true,
+      sendFile: true,
+      serveFiles: true,
       follow: true,
       serveLog: true,
       ask: true,
@@ -303,6 +322,38 @@ describe('upload', () => {
     expect(first).toBe(0.01);
     await dialer.ping();
     expect(slices).toBeLessThan(100);
+  });
+});
+
+describe('files', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'rxmux-files-'));
+  afterAll(() => {
+    rmSync(folder, { recursive: true });
+  });
+
+  it('`sendFile` goes on where the server stands after a lost socket, and the file is whole', async () => {
+    const codec = new MsgpackCodec();
+    const bytes = Uint8Array.from({ length: 20 * 65_536 }, (_, index) => index % 251);
+    const { server, dial } = dialed((peer) => page.serveFiles(peer, (id) => join(folder, id)), { codec });
+    const peer = dial({ codec });
+    const read = new Blob([bytes]);
+    const reads = jest.spyOn(read, 'slice');
+    let isCut = false;
+    const shares: number[] = [];
+    await lastValueFrom(
+      page.sendFile(peer, 'one', read).pipe(
+        tap((share) => {
+          shares.push(share);
+          if (share < 0.5 || isCut) return;
+          isCut = true;
+          server.link?.cut();
+        }),
+      ),
+    );
+    expect(readFileSync(join(folder, 'one')).equals(bytes)).toBe(true);
+    expect([isCut, shares.at(-1), shares.filter((share) => share === 0)]).toEqual([true, 1, [0]]);
+    // A second beginning would read all slices again.
+    expect(reads.mock.calls.length).toBeLessThan(40);
   });
 });
 

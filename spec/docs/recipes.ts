@@ -1,4 +1,6 @@
 import type { EventEmitter } from 'node:events';
+import * as fs from 'node:fs';
+import * as fsPromises from 'node:fs/promises';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import * as http from 'node:http';
 import type { Server } from 'node:http';
@@ -18,6 +20,7 @@ import type { MuxServer, ServeOptions } from '../../src/node.js';
 import type { PortLike } from '../../src/port.js';
 import * as port from '../../src/port.js';
 import * as topics from '../../src/topics.js';
+import * as uploads from '../../src/uploads.js';
 import { fences } from './markdown.js';
 
 interface Task {
@@ -62,6 +65,8 @@ export interface Recipes {
   forward: (upstream: Peer, newId: NewId) => (payload: unknown, stream: Stream) => Promise<void>;
   upload: (peer: Peer, name: string, file: Blob) => Observable<number>;
   serveUploads: (peer: Peer, write: (name: string, slice: Uint8Array) => Promise<void>) => Subscription;
+  sendFile: (peer: Peer, id: string, file: Blob) => Observable<number>;
+  serveFiles: (peer: Peer, pathOf: (id: string) => string) => Subscription;
   follow: (peer: Peer) => Observable<Entry>;
   serveLog: (peer: Peer, log: readonly Entry[], entry$: Observable<Entry>) => Subscription;
   ask: (peer: Peer, id: string, prompt: string) => { readonly text$: Observable<string>; readonly stop: () => Promise<unknown> };
@@ -86,6 +91,9 @@ const MODULES: Readonly<Record<string, object>> = {
   'rxmux/port': port,
   'rxmux/contract': contract,
   'rxmux/topics': topics,
+  'rxmux/uploads': uploads,
+  'node:fs': fs,
+  'node:fs/promises': fsPromises,
   'rate-limiter-flexible': limiter,
 };
 
