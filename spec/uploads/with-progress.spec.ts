@@ -1,11 +1,14 @@
 import { Readable } from 'node:stream';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { from, ignoreElements, lastValueFrom, map, mergeMap, range, Subject } from 'rxjs';
+import { count, from, ignoreElements, lastValueFrom, map, mergeMap, range, Subject } from 'rxjs';
 import type { ObservableInput } from 'rxjs';
+import { z } from 'zod';
+import { contract, upload } from '../../src/contract.js';
 import { JsonCodec, QueueOverflowError, respond, SharedPayload } from '../../src/index.js';
 import type { Codec, Input, Peer, Stream } from '../../src/index.js';
 import { MsgpackCodec } from '../../src/msgpack.js';
 import { connect, serve } from '../../src/node.js';
+import { createPair } from '../../src/testing.js';
 import { withProgress } from '../../src/uploads.js';
 import { collectLogs } from '../support/peer/logs.js';
 import { portOf } from '../support/socket/handshake.js';
@@ -106,7 +109,7 @@ describe('withProgress', () => {
   it('The bytes stop where a reader stops, and go on with it', async () => {
     const gate$ = new Subject<void>();
     const big = new Uint8Array(1024 * 1024);
-    const count = 40;
+    const pieces = 40;
     const peer = await dial(async function* (payloads) {
       let nth = 0;
       for await (const payload of payloads)
@@ -116,16 +119,16 @@ describe('withProgress', () => {
     const taken: number[] = [];
     const input = withProgress(
       peer,
-      Array.from({ length: count }, () => big),
+      Array.from({ length: pieces }, () => big),
       (bytes) => taken.push(bytes),
     );
     const reply = send(peer, input);
     await until('some bytes', () => taken.length > 0);
     for (let n = 0; n < 200; n++) await turn();
-    expect(taken.at(-1)).toBeLessThan(count * big.length);
+    expect(taken.at(-1)).toBeLessThan(pieces * big.length);
     gate$.next();
-    expect(await reply).toBe(count);
-    await until('the last bytes', () => taken.at(-1) === count * big.length);
+    expect(await reply).toBe(pieces);
+    await until('the last bytes', () => taken.at(-1) === pieces * big.length);
   });
 
   it('A call that is stopped reports no more, and releases its input', async () => {
@@ -159,6 +162,19 @@ describe('withProgress', () => {
       ),
     ).rejects.toThrow();
     await until('the release', () => isCancelled);
+  });
+
+  it('The upload of a contract takes it as its input', async () => {
+    const api = contract({ store: upload({ input: z.string(), reply: z.number() }) });
+    const { dialer, calls } = createPair(api, { store: (_, { input }) => input.pipe(count()) });
+    const taken: number[] = [];
+    expect(
+      await calls.store.promise(
+        undefined,
+        withProgress(dialer, ['a', 'b'], (bytes) => taken.push(bytes)),
+      ),
+    ).toBe(2);
+    await until('the bytes', () => taken.at(-1) === '"a""b"'.length);
   });
 
   it('A second attempt needs a function, and begins at 0', async () => {

@@ -1,4 +1,4 @@
-import { map } from 'rxjs';
+import { catchError, map } from 'rxjs';
 import { channels, checkChannel } from '../topics/bus.js';
 import type { Bus } from '../topics/bus.js';
 import { toJson } from '../topics/json-value.js';
@@ -9,7 +9,7 @@ import { hub } from './hub.js';
  * `node:cluster`, or the main thread, passes them on, so call this there too, before it makes workers. A program of one process needs no
  * workers.
  *
- * `send` rejects, and a channel errors, with a `BrokerError`: BROKER_AWAY where the primary is silent for 5 s.
+ * `send` rejects, and a channel errors, with a `BrokerError`. While the primary is silent, channels stay open, and `send` rejects after 5 s.
  *
  * @throws TypeError for a channel of more than 1 024 bytes
  *
@@ -23,7 +23,14 @@ import { hub } from './hub.js';
 export function ipcBus(): Bus {
   const center = hub();
   return {
-    on: channels((channel) => center.hear(channel).pipe(map((json) => JSON.parse(json) as unknown))),
+    on: channels((channel) =>
+      center.hear(channel).pipe(
+        map((json) => JSON.parse(json) as unknown),
+        catchError((error: unknown) => {
+          throw center.explain(error, `channel '${channel}'`);
+        }),
+      ),
+    ),
     async send(channel, value) {
       checkChannel(channel);
       const json = toJson(value);

@@ -28,7 +28,8 @@ export interface UploadStore {
 const SLICE_BYTES = 64 * 1024;
 
 /**
- * Uploads bytes, and goes on where the server stands after a lost socket, a deploy or a crash. It sends only the bytes again that were on their way.
+ * Uploads bytes, and goes on where the server stands after a lost socket, a deploy or a crash. It sends only the bytes again that were on
+ * their way.
  *
  * Emits how many bytes the server has kept. An earlier try may have left some. Completes once the server has ended the stream. Errors as
  * `reopenOnReconnect` does, and with a ProtocolError where the server ends before it has all bytes. Unsubscribing stops the upload; another
