@@ -17,11 +17,12 @@ import { accept, connect as connectOfNode, handleUpgrade, serve, Totals } from '
 import type { MuxServer } from '../../src/node.js';
 import { instrument } from '../../src/otel.js';
 import { MuxProvider, useStream } from '../../src/react.js';
+import { ipcLog } from '../../src/ipc.js';
 import { redisLog } from '../../src/redis.js';
 import { createPair, createServer, fakePeer, frameMarbles, peerFromMarbles, replay } from '../../src/testing.js';
 import { MemoryLink } from '../../src/testing/memory-link.js';
 import { MemorySocket } from '../../src/testing/memory-socket.js';
-import { answerTopic, catchUp, memoryBus, memoryLog, presence, topic } from '../../src/topics.js';
+import { answerTopic, catchUp, memoryBus, memoryLog, presence, replayable, topic } from '../../src/topics.js';
 import { application } from '../angular/application.js';
 import { FakeClient, FakeServer } from '../redis/fake-redis.js';
 
@@ -103,6 +104,8 @@ describe('A misspelt option is refused by each door, because the program would r
     ['presence', (options) => presence(memoryBus(), options), 'lease', 'options'],
     ['topic', (options) => topic(peer(), open, given(options)), 'onlost', 'options'],
     ['memoryLog', (options) => memoryLog(options), 'keeps', 'options'],
+    ['ipcLog', (options) => ipcLog('topic', options), 'keeps', 'options'],
+    ['replayable', (options) => replayable([], options), 'idle', 'options'],
     ['redisLog', (options) => redisLog(new FakeClient(new FakeServer()), given({ stream: 's', ...options })), 'kep', 'options'],
     ['natsLog', (options) => natsLog({} as never, given({ stream: 's', subject: 's', ...options })), 'keep', 'options'],
     ['catchUp', (options) => catchUp(memoryLog(), null, options), 'form', 'options'],
