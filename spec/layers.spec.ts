@@ -37,9 +37,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   redis: [...UP_TO_PEER, 'topics', 'redis'],
   nats: [...UP_TO_PEER, 'topics', 'nats'],
   inspect: [...UP_TO_PEER, 'inspect'],
-  otel: [...UP_TO_PEER, 'otel'],
-  // It imports the doors by the name of the package, as any program does.
-  command: ['command'],
+  otel: [...UP_TO_PEER, 'contract', 'otel'],
+  // It imports the doors by the name of the package, as any program does. Its bundle has its own copy of what it takes of `util`.
+  command: ['util', 'command'],
 };
 
 /** Imports that run up: a public `Stream` has its `Peer`. */

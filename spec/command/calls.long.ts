@@ -164,7 +164,9 @@ describe('rxmux completion', () => {
 
   it('The script of `rxmux completion fish` has a line for the commands, and one for each option', async () => {
     const { out } = await command.run(['completion', 'fish']);
-    const [commands, shells, ...options] = out.trim().split('\n');
+    const [completed = '', names = ''] = out.split('function ');
+    expect(names).toMatch(/^__rxmux_calls\n[^]+\nend\ncomplete .* call stream push upload bench' -a '\(__rxmux_calls\)'\n$/);
+    const [commands, shells, ...options] = completed.trim().split('\n');
     expect(commands).toMatch(/^complete -c rxmux -n __fish_use_subcommand -f -a 'call stream .*'$/);
     expect(shells).toBe("complete -c rxmux -n '__fish_seen_subcommand_from completion' -f -a 'bash zsh fish'");
     expect(options).toContain("complete -c rxmux -n '__fish_seen_subcommand_from call' -l codec -x -a 'json msgpack'");

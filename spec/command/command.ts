@@ -3,6 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { buildSync } from 'esbuild';
 
 const root = join(__dirname, '../..');
 
@@ -30,6 +31,13 @@ export class BuiltCommand {
 
   get path(): string {
     return join(this.#directory, 'rxmux.js');
+  }
+
+  /** Builds a module of this folder for Node, and returns its path. */
+  built(name: string): string {
+    const outfile = join(this.#directory, name.replace(/\.ts$/, '.mjs'));
+    buildSync({ entryPoints: [join(__dirname, name)], outfile, bundle: true, packages: 'external', format: 'esm', logLevel: 'warning' });
+    return outfile;
   }
 
   /** Starts the command with its output on pipes. */

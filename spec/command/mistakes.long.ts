@@ -52,9 +52,9 @@ function httpServer(): Promise<string> {
 describe('wrong arguments', () => {
   it.each([
     ['an address without a scheme', ['call', 'localhost:8080', '1'], 'expected an address with ws: or wss:, got localhost:8080 1'],
-    ['a password', ['call', 'http://ann:secret@x/', '{"to":"a@b"}'], 'expected an address with ws: or wss:, got http://x/ {"to":"a@b"}'],
+    ['a password', ['call', 'ftp://ann:secret@x/', '{"to":"a@b"}'], 'expected an address with ws: or wss:, got ftp://x/ {"to":"a@b"}'],
     ['a password to check', ['check', 'wss://ann:sec/ret@x:y/'], "expected an address with ws: or wss:, got 'wss://x:y/'"],
-    ['an address of HTTP', ['call', 'http://x/'], 'expected an address with ws: or wss:, got http://x/'],
+    ['an address of a file', ['call', 'file://x/'], 'expected an address with ws: or wss:, got file://x/'],
     ['an address to call with a fragment', ['call', 'ws://x/#a'], "expected an address without #, got 'ws://x/#a'"],
     ['an address to check with a fragment', ['check', 'ws://x/#a'], "expected an address without #, got 'ws://x/#a'"],
     ['an address to tap with a fragment', ['tap', 'ws://x/#a'], "expected an address without #, got 'ws://x/#a'"],

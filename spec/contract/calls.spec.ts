@@ -4,7 +4,7 @@ import { firstValueFrom, from, lastValueFrom, mergeMap, NEVER, of, toArray } fro
 import type { Observable } from 'rxjs';
 import { answer, client, contract, plain, request, stream, upload } from '../../src/contract.js';
 import type { Client, Procedure } from '../../src/contract.js';
-import { nearNames } from '../../src/contract/contract.js';
+import { nearNames } from '../../src/util/near-names.js';
 import type { Input, Stream } from '../../src/index.js';
 import { MsgpackCodec } from '../../src/msgpack.js';
 import { framesOf } from '../support/peer/frames.js';

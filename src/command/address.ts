@@ -22,9 +22,14 @@ export function dialable(url: string): string {
   return url;
 }
 
-/** Whether a text is the address of a server. */
+/** Whether a text is the address of a server, by a scheme that `connect` takes. */
 export function isAddress(text: string): boolean {
-  return /^wss?:\/\//.test(text) && URL.canParse(text);
+  return /^(ws|http)s?:\/\//.test(text) && URL.canParse(text);
+}
+
+/** Whether a text is the address of a socket, which no payload is. */
+export function isSocketAddress(text: string): boolean {
+  return text.startsWith('ws') && isAddress(text);
 }
 
 /** Returns arguments for an error message, without the user and password of an address among them. JSON stays as it is. */

@@ -6,7 +6,8 @@ export const help = `rxmux completion: prints a script that completes commands a
 USAGE
   rxmux completion SHELL
 
-SHELL is bash, zsh or fish.
+SHELL is bash, zsh or fish. Behind --contract FILE, the script also completes
+the names of the contract's calls.
 
 EXAMPLES
   source <(rxmux completion bash)
@@ -40,16 +41,25 @@ export function run([shell = 'none']: readonly string[], pages: Readonly<Record<
 function bashScript(options: Options): string {
   const commands = Object.keys(options).join(' ');
   const cases = Object.entries(options).map(([name, words]) => `      ${name}) words="${words.join(' ')}" ;;`);
-  return `_rxmux() {
+  return `_rxmux_calls() {
+  local at
+  for ((at = 1; at < COMP_CWORD; at++)); do
+    [[ \${COMP_WORDS[at]} == --contract ]] || continue
+    [[ \${COMP_WORDS[at+1]} == = ]] && ((at++))
+    "\${COMP_WORDS[0]}" call --list --contract "\${COMP_WORDS[at+1]}" 2>/dev/null | while read -r _ name; do echo "$name"; done
+  done
+}
+_rxmux() {
   local words= word="\${COMP_WORDS[COMP_CWORD]}"
   case "$COMP_CWORD \${COMP_WORDS[COMP_CWORD-1]}" in
     1\\ *) words="${commands}" ;;
     2\\ help) words="${commands}" ;;
     2\\ completion) words="${SHELLS.join(' ')}" ;;
     *\\ --codec) words="${CODECS.join(' ')}" ;;
-    *) [[ $word == -* ]] && case "\${COMP_WORDS[1]}" in
+    *\\ --contract) ;;
+    *) if [[ $word == -* ]]; then case "\${COMP_WORDS[1]}" in
 ${cases.join('\n')}
-    esac ;;
+    esac; else words="$(_rxmux_calls)"; fi ;;
   esac
   COMPREPLY=($(compgen -W "$words" -- "$word"))
 }
@@ -61,9 +71,16 @@ function fishScript(options: Options): string {
   const ofCommands = Object.entries(options).flatMap(([name, words]) =>
     words.map((word) => `complete -c rxmux -n '__fish_seen_subcommand_from ${name}' ${fishOption(word)}`),
   );
+  const calling = Object.keys(options).filter((name) => options[name]?.includes('--contract'));
   return `complete -c rxmux -n __fish_use_subcommand -f -a '${Object.keys(options).join(' ')}'
 complete -c rxmux -n '__fish_seen_subcommand_from completion' -f -a '${SHELLS.join(' ')}'
 ${ofCommands.join('\n')}
+function __rxmux_calls
+  set -l words (commandline -opc)
+  set -l at (contains -i -- --contract $words); or return
+  rxmux call --list --contract $words[(math $at + 1)] 2>/dev/null | string replace -r '^\\S+\\s+' ''
+end
+complete -c rxmux -n '__fish_seen_subcommand_from ${calling.join(' ')}' -a '(__rxmux_calls)'
 `;
 }
 
@@ -73,7 +90,7 @@ function fishOption(word: string): string {
 }
 
 /** The long options that a page of help lists, and the one that is mostly written short. */
-function optionsOf(page: string): readonly string[] {
+export function optionsOf(page: string): readonly string[] {
   const long = [...page.matchAll(/^ {2}(?:-\w, )?(--[a-z]+)/gm)].map(([, option = '']) => option);
   return [...new Set(long), ...(page.includes('-H') ? ['-H'] : [])];
 }

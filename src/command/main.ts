@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { didYouMean, nearNames } from '../util/near-names.js';
 import { Exit, isSystemError, UsageError } from './exit.js';
 import type { ExitStatus } from './exit.js';
 
@@ -51,13 +52,16 @@ async function main([name, ...args]: readonly string[]): Promise<ExitStatus> {
   if (name === '--version') return printed(`${(await import('rxmux')).VERSION}\n`);
   if (name === 'help') return main([...args.slice(0, 1), '--help']);
   const command = Object.hasOwn(COMMANDS, name) ? await COMMANDS[name]?.load() : undefined;
-  if (command === undefined) return misused(`expected one of the commands ${Object.keys(COMMANDS).join(', ')}, got '${name}'`);
+  if (command === undefined) {
+    const names = Object.keys(COMMANDS);
+    return misused(`expected one of the commands ${names.join(', ')}, got '${name}'${didYouMean(nearNames(name, names))}`);
+  }
   const own = args.includes('--') ? args.slice(0, args.indexOf('--')) : args;
   if (own.includes('--help') || own.includes('-h')) return printed(command.help);
   try {
     return await command.run(args);
   } catch (error) {
-    if (isMisuse(error)) return misused(`${error.message}\nTry: rxmux ${name} --help`);
+    if (isMisuse(error)) return misused(`${await meant(error, command)}\nTry: rxmux ${name} --help`);
     if (isSystemError(error)) return failed(error);
     throw error;
   }
@@ -81,6 +85,14 @@ function misused(text: string): ExitStatus {
 /** Whether an error speaks of the arguments: one of this command, or one of `parseArgs`. */
 function isMisuse(error: unknown): error is Error {
   return error instanceof UsageError || (error instanceof TypeError && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS'));
+}
+
+/** Returns the message of a wrong use. For an unknown option it names near options, if there are any. */
+async function meant({ message }: Error, { help }: Command): Promise<string> {
+  const [unknown = '', option = ''] = /^Unknown option '(--[^']+)'/.exec(message) ?? [];
+  const { optionsOf } = await import('./completion.js');
+  const near = nearNames(option, optionsOf(help));
+  return near.length === 0 ? message : `${unknown}${didYouMean(near)}`;
 }
 
 /** The command that completes all commands, whose help it reads. */

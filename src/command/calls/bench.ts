@@ -2,13 +2,15 @@ import { createHistogram, performance } from 'node:perf_hooks';
 import type { RecordableHistogram } from 'node:perf_hooks';
 import type { ExitStatus } from '../exit.js';
 import { numberOf, wholeOf } from '../headers.js';
-import { COMMON_HELP, payloadOf, settingsOf } from './settings.js';
+import { calling } from './calling.js';
+import { COMMON_HELP } from './settings.js';
+import type { CallSettings } from './settings.js';
 import { withPeer } from './with-peer.js';
 
 export const help = `rxmux bench: repeats a request, and prints how long the answers took
 
 USAGE
-  rxmux bench [options] URL [PAYLOAD]
+  rxmux bench [options] URL [NAME] [PAYLOAD]
 
 All requests share one connection. The first one that fails ends the run.
 
@@ -37,8 +39,11 @@ interface Run {
 
 /** Runs `rxmux bench`. */
 export async function run(args: readonly string[]): Promise<ExitStatus> {
-  const settings = settingsOf(args, 1, { seconds: { type: 'string', default: '5' }, flight: { type: 'string', default: '64' } });
-  const payload = await payloadOf(settings.rest[0], settings);
+  const options = { seconds: { type: 'string', default: '5' }, flight: { type: 'string', default: '64' } } as const;
+  return calling(args, { kinds: ['request'], options }, repeat);
+}
+
+async function repeat(settings: CallSettings, payload: unknown): Promise<ExitStatus> {
   const seconds = numberOf('seconds', String(settings.own['seconds']));
   const flight = wholeOf('flight', String(settings.own['flight']), 1, MOST_IN_FLIGHT);
   return withPeer(settings, async (peer) => {

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
 import type { ParseArgsConfig } from 'node:util';
-import { dialable, isAddress, withoutPassword } from '../address.js';
+import { dialable, isAddress, isSocketAddress, withoutPassword } from '../address.js';
 import { UsageError } from '../exit.js';
 import { headersOf, timeoutOf } from '../headers.js';
 
@@ -13,8 +13,10 @@ export interface CallSettings {
   readonly headers: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
   readonly json: boolean;
-  /** The other positional arguments. */
-  readonly rest: readonly string[];
+  /** The name of a contract's call; `undefined` where the payload is all that opens the stream. */
+  readonly name: string | undefined;
+  /** The argument after the name. */
+  readonly rest: string | undefined;
   /** The options of one command alone. */
   readonly own: Readonly<Record<string, unknown>>;
 }
@@ -25,7 +27,14 @@ export const COMMON_HELP = `  --codec NAME      json or msgpack (default json)
                     request (default 10000; 0 waits without end)
   -H 'NAME: VALUE'  send a header with the handshake; may come repeatedly
   --json            print one JSON object a line; bytes become base64
+  --contract FILE   check the name by the contract that this module exports;
+                    FILE#api names one of its exports
+  --list            print the calls of the contract, and call none
   -h, --help        print this page
+
+NAME
+  The name of a contract's call, such as add or chat.say. It begins with a
+  letter, _ or $. The words true, false and null are payloads.
 
 PAYLOAD
   JSON as it is       {"op":"sum","of":[1,2]}
@@ -48,6 +57,8 @@ const OPTIONS = {
   header: { type: 'string', short: 'H', multiple: true },
   json: { type: 'boolean', default: false },
   text: { type: 'boolean', default: false },
+  contract: { type: 'string' },
+  list: { type: 'boolean', default: false },
 } as const;
 
 interface CommonValues {
@@ -55,32 +66,75 @@ interface CommonValues {
   readonly timeout: string;
   readonly header?: readonly string[];
   readonly json: boolean;
+  readonly text: boolean;
+  readonly contract?: string;
+  readonly list: boolean;
+}
+
+/** Arguments as they were read. */
+export interface CallArguments {
+  readonly positionals: readonly string[];
+  readonly values: CommonValues & CallSettings['own'];
+}
+
+/** Reads the arguments of a call. */
+export function argumentsOf(args: readonly string[], options: ParseArgsConfig['options'] = {}): CallArguments {
+  const { positionals, values } = parseArgs({ args: [...args], allowPositionals: true, options: { ...OPTIONS, ...options } });
+  return { positionals, values: values satisfies CommonValues };
 }
 
 /**
- * Reads the arguments of a call.
+ * Returns the settings of a call.
  *
- * @param most the most positional arguments after the URL
+ * @param last the argument that may stand after the name
  */
-export function settingsOf(args: readonly string[], most: number, options: ParseArgsConfig['options'] = {}): CallSettings {
-  const { positionals, values } = parseArgs({ args: [...args], allowPositionals: true, options: { ...OPTIONS, ...options } });
-  const at = positionals.findIndex(isAddress);
+export function settingsOf({ positionals, values }: CallArguments, last: 'payload' | 'file'): CallSettings {
+  const at = addressAt(positionals);
   const url = positionals[at];
-  const rest = positionals.filter((_, index) => index !== at);
-  if (url === undefined) throw new UsageError(`expected an address with ws: or wss:, got ${withoutPassword(rest.join(' ')) || 'none'}`);
-  if (rest.length > most) throw new UsageError(`expected at most ${most} arguments beside the address, got ${rest.length}`);
-  const { codec, timeout, header, json } = values as CommonValues;
-  return { url: dialable(url), codec, headers: headersOf(header), timeoutMs: timeoutOf(timeout, 0), json, rest, own: values };
+  const others = positionals.filter((_, index) => index !== at);
+  if (url === undefined) throw new UsageError(`expected an address with ws: or wss:, got ${withoutPassword(others.join(' ')) || 'none'}`);
+  const { codec, timeout, header, json, text } = values;
+  return {
+    url: dialable(url),
+    codec,
+    headers: headersOf(header),
+    timeoutMs: timeoutOf(timeout, 0),
+    json,
+    ...namedIn(others, last, text),
+    own: values,
+  };
+}
+
+/** The place of the address. An address of HTTP may also be a payload. */
+function addressAt(positionals: readonly string[]): number {
+  const at = positionals.findIndex(isSocketAddress);
+  return at === -1 ? positionals.findIndex(isAddress) : at;
+}
+
+/** A name begins as no JSON does. */
+const NAME = /^(?!(?:true|false|null)$)[\p{L}_$]/u;
+
+/** Returns the name of a call, and the argument after it. */
+function namedIn(others: readonly string[], last: 'payload' | 'file', isText: boolean): Pick<CallSettings, 'name' | 'rest'> {
+  const [first, second] = others;
+  if (others.length > 2) throw new UsageError(`expected at most a name and a ${last} beside the address, got ${others.length} arguments`);
+  if (second === undefined) {
+    const isName = first !== undefined && last === 'payload' && !isText && NAME.test(first);
+    return isName ? { name: first, rest: undefined } : { name: undefined, rest: first };
+  }
+  if (first !== undefined && NAME.test(first)) return { name: first, rest: second };
+  const hint = last === 'file' ? ': --payload takes a payload' : '';
+  throw new UsageError(`expected the name of a call before the ${last}, got '${first}'${hint}`);
 }
 
 /** Editors of Windows write it at the beginning of a file. */
 const BYTE_ORDER_MARK = /^\ufeff/;
 
 /** Returns the payload of an argument; `undefined` for none. */
-export async function payloadOf(argument: string | undefined, { own }: CallSettings): Promise<unknown> {
+export async function payloadOf(argument: string | undefined, isText: boolean): Promise<unknown> {
   if (argument === undefined) return undefined;
   const text = await textOf(argument);
-  if (own['text'] === true) return text;
+  if (isText) return text;
   try {
     return JSON.parse(text.replace(BYTE_ORDER_MARK, '')) as unknown;
   } catch (error) {

@@ -3,36 +3,40 @@ import { stat } from 'node:fs/promises';
 import type { Stream } from 'rxmux';
 import { isSystemError, UsageError } from '../exit.js';
 import type { ExitStatus } from '../exit.js';
-import { COMMON_HELP, payloadOf, settingsOf } from './settings.js';
+import { calling } from './calling.js';
+import { COMMON_HELP } from './settings.js';
 import type { CallSettings } from './settings.js';
 import { printPayload, withPeer } from './with-peer.js';
 
 export const help = `rxmux upload: sends a file on a stream, and prints the answers
 
 USAGE
-  rxmux upload [options] URL FILE
+  rxmux upload [options] URL [NAME] FILE
 
 The file leaves in pieces of at most 64 KiB: bytes under msgpack, and texts in
 base64 under json. With - as FILE, the standard input leaves as it comes. A
 terminal shows the progress.
 
 OPTIONS
-  --payload PAYLOAD open the stream with this payload (default none)
+  --payload PAYLOAD open the stream with this payload, after the name if there
+                    is one (default none)
   --text            the payload is a text, and no JSON
 ${COMMON_HELP}
 EXAMPLES
-  rxmux upload --payload '["photos.add","cat"]' ws://127.0.0.1:8080 cat.jpg
-  tar c photos | rxmux upload --payload '["backups.add"]' ws://127.0.0.1:8080 -
+  rxmux upload --payload '{"of":"cat"}' ws://127.0.0.1:8080 photos.add cat.jpg
+  tar c photos | rxmux upload ws://127.0.0.1:8080 backups.add -
 `;
 
 const PIECE_BYTES = 65_536;
 
 /** Runs `rxmux upload`. */
 export async function run(args: readonly string[]): Promise<ExitStatus> {
-  const settings = settingsOf(args, 1, { payload: { type: 'string' } });
-  const [path] = settings.rest;
+  return calling(args, { kinds: ['upload', 'channel'], last: 'file', options: { payload: { type: 'string' } } }, uploadFile);
+}
+
+async function uploadFile(settings: CallSettings, payload: unknown): Promise<ExitStatus> {
+  const { rest: path } = settings;
   if (path === undefined) throw new UsageError('expected a file to upload, got none');
-  const payload = await payloadOf(settings.own['payload'] as string | undefined, settings);
   const size = await sizeOf(path);
   return withPeer(settings, async (peer) => {
     const stream = peer.open(payload);

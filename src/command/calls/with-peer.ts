@@ -66,7 +66,17 @@ function printError(error: Error, { json }: CallSettings): void {
   const { name, message } = error;
   const { resetCode, payload } = error as { readonly resetCode?: unknown; readonly payload?: unknown };
   if (json) process.stdout.write(`${jsonOf({ error: { name, message, resetCode, payload } })}\n`);
-  else process.stderr.write(`rxmux: ${name}: ${oneLine(message)}\n`);
+  else process.stderr.write(`rxmux: ${name}: ${[oneLine(message), ...detailsOf(payload)].join(' ')}\n`);
+}
+
+/** The parts of an error's payload that its message lacks, such as the data of a declared error. */
+function detailsOf(payload: unknown = null): string[] {
+  if (payload === null) return [];
+  const { name, message, data, declared, ...others } = Object(payload) as Readonly<Record<string, unknown>>;
+  const isUsual = typeof name === 'string' && typeof message === 'string' && Object.keys(others).length === 0;
+  // Only the library's own errors have a name and another message, and it says all of their data.
+  const isTold = isUsual && (data === undefined || (declared === true && name !== message));
+  return isTold ? [] : [safeInspected(inspect(isUsual ? data : payload, { depth: null, maxArrayLength: null, maxStringLength: null }))];
 }
 
 function statusOf(error: Error): ExitStatus {
