@@ -286,8 +286,16 @@ describe('text of a remote on a terminal', () => {
     const dialer = new Ws(url, 'mux.v1.json');
     await once(dialer, 'open');
     dialer.send(JSON.stringify({ type: 'open', stream: 1, end: true, headers: { token: 's3cret' }, payload: 1 }));
-    expect(String(await shown)).toMatch(/ > open 1 1 units end headers=\{"\$size":18\}\n/);
+    expect(String(await shown)).toMatch(/ > open 1 78 bytes end headers=18 bytes\n/);
     dialer.terminate();
+  });
+
+  it.each(['json', 'msgpack'])('`rxmux tap` shows the name of a call, and the bytes of a message, under %s', async (codec) => {
+    const { child, url } = await command.listen('tap', '--port', '0', await command.serve('--codec', codec));
+    const shown = once(child.stdout ?? child, 'data');
+    expect((await command.run(['call', '--codec', codec, url, 'check.echo', '{"a":"é"}'])).status).toBe(0);
+    const bytes = codec === 'json' ? 73 : 50;
+    expect(String(await shown)).toContain(` > open 1 "check.echo" ${bytes} bytes end\n`);
   });
 
   it.each(['call', 'stream'])('`rxmux %s` escapes the error of a remote', async (name) => {
@@ -378,7 +386,7 @@ describe('rxmux replay', () => {
       const { status, out } = await command.run(['replay', file, `ws://127.0.0.1:${(server.address() as AddressInfo).port}`]);
       expect({ status, out }).toEqual({
         status: 0,
-        out: expect.stringMatching(/ a message that does not decode\n.* data 1 1 units end\n$/),
+        out: expect.stringMatching(/ a message that does not decode\n.* data 1 49 bytes end\n$/),
       });
       server.close();
     },

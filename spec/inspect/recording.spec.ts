@@ -55,17 +55,26 @@ describe('a line of a recording', () => {
     expect(omitted('secret')).toEqual(line({ type: 'open', stream: 1, payload: new Omitted(6), headers: new Omitted(7) }));
     expect(omitted(bytes).f).toMatchObject({ payload: new Omitted(70_000) });
     expect(omitted({ a: [1] }).f).toMatchObject({ payload: new Omitted('{"a":[1]}'.length) });
+    expect([omitted('é').f, omitted({ é: 1 }).f]).toMatchObject([{ payload: new Omitted(2) }, { payload: new Omitted(8) }]);
     expect(withoutContent(line(null))).toEqual(line(null));
     expect(readLine(writeLine(omitted('secret')))).toEqual(omitted('secret'));
     expect(withoutContent(omitted('secret'))).toEqual(omitted('secret'));
   });
 
   it.each([
-    [line({ type: 'open', stream: 1, end: true, payload: 'ab' }), '0.003 #1 > open 1 2 units end'],
+    [line({ type: 'open', stream: 1, end: true, payload: 'ab' }), '0.003 #1 > open 1 2 bytes end'],
+    [line({ type: 'data', stream: 1, payload: 'é' }), '0.003 #1 > data 1 2 bytes'],
+    [line({ type: 'data', stream: 1, payload: 1 }), '0.003 #1 > data 1 1 byte'],
+    [line({ type: 'open', stream: 1, payload: ['add', { id: 'é' }] }), '0.003 #1 > open 1 "add" 19 bytes'],
+    [line({ type: 'open', stream: 1, payload: { op: 'a\u001b' } }), '0.003 #1 > open 1 "a\\u001b" 16 bytes'],
+    [line({ type: 'data', stream: 1, payload: ['add'] }), '0.003 #1 > data 1 7 bytes'],
+    [{ ...line({ type: 'open', stream: 1, payload: new Omitted(2) }), n: 'add', b: 70 }, '0.003 #1 > open 1 "add" 70 bytes'],
+    [{ ...line({ type: 'ping', nonce: 'a' }), b: 30 }, '0.003 #1 > ping nonce="a"'],
+    [line({ type: 'open', stream: 1, headers: new Omitted(18) }), '0.003 #1 > open 1 headers=18 bytes'],
     [line({ type: 'reset', stream: 1, code: 2 }), '0.003 #1 > reset 1 code=2'],
     [line({ type: 'ping', nonce: 'a' }), '0.003 #1 > ping nonce="a"'],
     [line(null), '0.003 #1 > a message that does not decode'],
-    [line({ stream: 1, payload: 'ab' }), '0.003 #1 > a frame without a type 1 2 units'],
+    [line({ stream: 1, payload: 'ab' }), '0.003 #1 > a frame without a type 1 2 bytes'],
     [line({ type: { a: 1 }, stream: [2] }), '0.003 #1 > a frame without a type [2]'],
     [line({ type: 'open 1 end', stream: 3 }), '0.003 #1 > "open 1 end" 3'],
     [line({ type: '\u001b[2J\u009b2J\n0.004' }), '0.003 #1 > "\\u001b[2J\\u009b2J\\n0.004"'],

@@ -1,6 +1,7 @@
 import { bytesOf } from '../codec/plain-copy.js';
 import { isBytes } from '../codec/json-check.js';
 import { isDate } from '../util/check.js';
+import { encodedLength } from '../wire/length.js';
 import { fromBase64, toBase64 } from './base64.js';
 
 /**
@@ -13,7 +14,7 @@ import { fromBase64, toBase64 } from './base64.js';
  * ```
  */
 export class Omitted {
-  /** @param size the length of a text or of bytes; for another value, the length of its JSON */
+  /** @param size in bytes: of a text as UTF-8, of bytes, and of another value as JSON */
   constructor(readonly size: number) {}
 }
 
@@ -46,12 +47,12 @@ export function fromJson(value: unknown): unknown {
   return form === null ? mapped(value, fromJson) : FORMS[form]?.((value as Record<string, never>)[form] as never);
 }
 
-/** Returns the length of a text or of bytes; for another value, the length of its JSON. */
+/** Returns the size in bytes: of a text as UTF-8, of bytes, and of another value as JSON. */
 export function sizeOf(value: unknown): number {
   if (value instanceof Omitted) return value.size;
-  if (typeof value === 'string') return value.length;
+  if (typeof value === 'string') return encodedLength(value);
   if (typeof value === 'object' && value !== null && isBytes(value)) return value.byteLength;
-  return JSON.stringify(toJson(value)).length;
+  return encodedLength(JSON.stringify(toJson(value)));
 }
 
 function formOf(value: object): string | null {

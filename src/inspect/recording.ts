@@ -1,4 +1,6 @@
+import { defaultLabel, labelled } from '../stream/label.js';
 import { oneLine, optionError, quoted } from '../util/check.js';
+import type { InspectorLine } from './batch.js';
 import { fromJson, Omitted, sizeOf, toJson } from './json-values.js';
 
 /** A line of a recording: a frame of a connection, and when it passed. A recording is a text with the JSON of one line in each row. */
@@ -138,22 +140,30 @@ function isContent(value: unknown): boolean {
 }
 
 /**
- * Describes a line for a person, on one row of at most 1 000 characters and without its payload. Texts of the remote are quoted, and cut
- * after 100 characters; characters on which a terminal acts are escaped.
+ * Describes a line for a person, on one row of at most 1 000 characters and without its payload. An open has the name of its stream: the
+ * line's `n`, or the {@link defaultLabel} of its payload. The size is the message's, if the line has `b`, and otherwise the size of the
+ * payload as JSON. Texts of the remote are quoted, and cut after 100 characters; characters on which a terminal acts are escaped.
  *
  * @example
  * ```ts
  * describeLine({ v: 1, t: 1500, c: 1, d: '>', f: { type: 'open', stream: 1, end: true, payload: 'ab' } });
- * // '1.500 #1 > open 1 2 units end'
+ * // '1.500 #1 > open 1 2 bytes end'
  * ```
  */
-export function describeLine({ t, c, d, f }: Line): string {
+export function describeLine({ t, c, d, f, n, b }: InspectorLine): string {
   const { type, stream, payload, fragment, ...rest } = f ?? { type: 'a message that does not decode' };
-  const size = [payload, fragment].flatMap((part) => (part === undefined ? [] : `${sizeOf(part)} units`));
+  const name = n ?? (type === 'open' ? labelled(defaultLabel, payload) : '');
+  const parts = [payload, fragment].filter((part) => part !== undefined);
+  const sizes = parts.length > 0 && b !== undefined ? [b] : parts.map(sizeOf);
   const named = f === null ? type : typeof type === 'string' ? word(type) : 'a frame without a type';
   const id = stream === undefined ? [] : [shownValue(stream)];
   const fields = Object.entries(rest).map(([key, value]) => (value === true ? word(key) : `${word(key)}=${shownValue(value)}`));
-  return oneLine([`${(t / 1000).toFixed(3)} #${c} ${d}`, named, ...id, ...size, ...fields].join(' '), LONGEST_ROW);
+  return oneLine(
+    [`${(t / 1000).toFixed(3)} #${c} ${d}`, named, ...id, ...(name === '' ? [] : [quoted(name)]), ...sizes.map(shownSize), ...fields].join(
+      ' ',
+    ),
+    LONGEST_ROW,
+  );
 }
 
 const LONGEST_ROW = 1_000;
@@ -164,7 +174,12 @@ function word(text: string): string {
   return WORD.test(text) ? text : quoted(text);
 }
 
+function shownSize(bytes: number): string {
+  return bytes === 1 ? '1 byte' : `${bytes} bytes`;
+}
+
 function shownValue(value: unknown): string {
+  if (value instanceof Omitted) return shownSize(value.size);
   return typeof value === 'string' ? quoted(value) : oneLine(String(JSON.stringify(toJson(value))));
 }
 

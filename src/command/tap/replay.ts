@@ -117,7 +117,7 @@ function hear(socket: WebSocket, { codec, json }: Settings, heard$: Subject<Reco
   socket.on('message', (data: Buffer, isBinary: boolean) => {
     const f = envelopeOf(codec, data, isBinary);
     const line: Line = { v: 1, t: Math.round(performance.now() - began), c: 1, d: '<', f };
-    if (!process.stdout.write(`${json ? safeJson(writeLine(line)) : describeLine(line)}\n`)) {
+    if (!process.stdout.write(`${json ? safeJson(writeLine(line)) : describeLine({ ...line, b: data.byteLength })}\n`)) {
       socket.pause();
       process.stdout.once('drain', () => {
         socket.resume();

@@ -14,7 +14,7 @@ import { listen, MAX_PORT } from '../listen.js';
 import { oneLine, safeJson } from '../output.js';
 import { TapProxy } from './proxy.js';
 import type { ProxyTarget } from './proxy.js';
-import { Tapped } from './tapped.js';
+import { nameOf, Tapped } from './tapped.js';
 
 export const help = `rxmux tap: shows the frames between dialers and a server
 
@@ -22,7 +22,8 @@ USAGE
   rxmux tap [options] URL
 
 It prints an address of its own, and passes each connection on to URL,
-message by message. It shows one line a frame, until it is interrupted.
+message by message. It shows one line a frame, until it is interrupted: an
+open with the name of its call, and a payload with the bytes of its message.
 A dialer's own path and query are passed on in place of those of URL.
 Where the output is too slow, it leaves lines out and reports their number.
 
@@ -71,7 +72,7 @@ export async function run(args: readonly string[]): Promise<ExitStatus> {
     },
     passed: (line, bytes) => {
       if (page !== null) tapped.add(line, bytes);
-      rows.add(line);
+      rows.add(line, bytes);
     },
     failed: (c, why) => process.stderr.write(`rxmux tap: connection ${c}: ${target.url}: ${oneLine(why)}\n`),
   }).serve(server);
@@ -118,9 +119,10 @@ async function settingsOf(args: readonly string[]): Promise<Settings> {
 }
 
 /** Returns a function that writes a line as text. */
-function writer({ payloads, json }: Pick<Settings, 'payloads' | 'json'>): (line: Line) => string {
-  const write = json ? (line: Line): string => safeJson(writeLine(line)) : describeLine;
-  return payloads ? write : (line) => write(withoutContent(line));
+function writer({ payloads, json }: Pick<Settings, 'payloads' | 'json'>): (line: Line, bytes: number) => string {
+  const kept = payloads ? (line: Line): Line => line : withoutContent;
+  if (json) return (line) => safeJson(writeLine(kept(line)));
+  return (line, bytes) => describeLine({ ...kept(line), n: nameOf(line), b: bytes });
 }
 
 /** The most bytes that wait for a slow output. */
@@ -134,17 +136,17 @@ class Rows {
 
   constructor(
     private readonly output: Writable,
-    private readonly text: (line: Line) => string,
+    private readonly text: (line: Line, bytes: number) => string,
   ) {}
 
-  add(line: Line): void {
+  add(line: Line, bytes: number): void {
     const { writableLength } = this.output;
     if (writableLength > (this.#leftOut === 0 ? MOST_WAITING_BYTES : RESUME_BYTES)) {
       this.#leftOut++;
       return;
     }
     this.report();
-    this.output.write(`${this.text(line)}\n`);
+    this.output.write(`${this.text(line, bytes)}\n`);
   }
 
   /** Reports how many lines were left out since the last report. */

@@ -27,7 +27,7 @@ export class Tapped implements Inspection {
   readonly feed: InspectorFeed = (payloads$) => defer(() => this.#feed(payloads$));
 
   add(line: Line, bytes: number): void {
-    const name = line.f?.['type'] === 'open' ? shortened(defaultLabel(line.f['payload'])) : '';
+    const name = nameOf(line);
     const shown: InspectorLine = name === '' ? { ...line, b: bytes } : { ...line, b: bytes, n: name };
     this.#history$.next(withoutContent(shown));
     this.#live$.next(shown);
@@ -59,6 +59,11 @@ export class Tapped implements Inspection {
       }),
     );
   }
+}
+
+/** Returns the name of the stream that a line opens; empty for none. */
+export function nameOf({ f }: Line): string {
+  return f?.['type'] === 'open' ? shortened(defaultLabel(f['payload'])) : '';
 }
 
 const LONGEST_LABEL = 100;
