@@ -8,8 +8,9 @@ import type { DataPoint } from '@opentelemetry/sdk-metrics';
 import { AlwaysOffSampler, BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace-base';
 import { concat, firstValueFrom, NEVER, of, Subject, take, throwError } from 'rxjs';
-import { ResetCode, respond } from '../../src/index.js';
-import type { Peer, StreamHandler } from '../../src/index.js';
+import { answer, client, contract, request } from '../../src/contract.js';
+import { RemoteError, ResetCode, respond } from '../../src/index.js';
+import type { Peer, Stream, StreamHandler } from '../../src/index.js';
 import { instrument } from '../../src/otel.js';
 import type { InstrumentOptions } from '../../src/otel.js';
 import type { Pair, PairOptions } from '../../src/testing.js';
@@ -58,6 +59,18 @@ function traced({
   const pair = createPair({ ...pairOptions, acceptor: { onStream: onStream ?? undefined, onError: () => undefined } });
   for (const peer of [pair.dialer, pair.acceptor]) instrument(peer, { tracerProvider, meterProvider, methods, attributes });
   return pair;
+}
+
+/** Throws a value, as a handler in JavaScript may. */
+function failWith(thrown: unknown): never {
+  throw thrown;
+}
+
+/** Returns an error whose message cannot be read. */
+function unreadable(): Error {
+  return Object.defineProperty(new Error(), 'message', {
+    get: () => failWith(new Error('unreadable')),
+  });
 }
 
 const ended = (kind: SpanKind): ReadableSpan[] => spans.getFinishedSpans().filter((span) => span.kind === kind);
@@ -185,6 +198,63 @@ describe('instrument', () => {
     expect([span?.name, span?.attributes['rpc.method'], span?.attributes['rpc.method_original']]).toEqual(expected);
   });
 
+  it('The calls of a contract name the spans of both sides, whatever labels the peers have', async () => {
+    const api = contract({ add: request<number, number>(), chat: { say: request<string>() } });
+    const label = (): string => 'a label for people';
+    const pair = createPair({ dialer: { label }, acceptor: { label, onStream: (_, stream) => stream.reply(0) } });
+    pair.acceptor.streams$.pipe(answer(api, { add: (n) => n + 1, chat: { say: () => undefined } })).subscribe();
+    for (const peer of [pair.dialer, pair.acceptor]) instrument(peer, { tracerProvider, meterProvider, methods: api });
+    const calls = client(pair.dialer, api);
+    await calls.add.promise(1);
+    await calls.chat.say.promise('hello');
+    await pair.dialer.request(['chat']);
+    for (const kind of [SpanKind.CLIENT, SpanKind.SERVER])
+      expect(ended(kind).map(({ name, attributes }) => [name, attributes['rpc.method']])).toEqual([
+        ['add', 'add'],
+        ['chat.say', 'chat.say'],
+        ['rxmux', '_OTHER'],
+      ]);
+  });
+
+  it.each<[what: string, use: (stream: Stream) => unknown, recorded: unknown[]]>([
+    ['threw', () => void failWith(new RangeError('too big')), [['RangeError', 'too big']]],
+    ['rejected', () => Promise.reject(new RangeError('too big')), [['RangeError', 'too big']]],
+    ['threw a text', () => void failWith('too big'), [[undefined, 'too big']]],
+    ['threw nothing', () => void failWith(undefined), []],
+    ['threw an object', () => void failWith({ code: 'EBIG' }), [[undefined, 'EBIG']]],
+    ['threw an error of a remote', () => void failWith(new RemoteError('full', null)), [['REMOTE', 'full']]],
+    ['threw an error that cannot be read', () => void failWith(unreadable()), [[undefined, 'unknown error']]],
+    [
+      'reset the stream',
+      (stream) => {
+        stream.reset(4_711, 'why');
+      },
+      [],
+    ],
+    [
+      'refused the stream',
+      (stream) => {
+        stream.reset(ResetCode.REFUSED, 'full');
+      },
+      [],
+    ],
+    ['replied', (stream) => stream.reply(1), []],
+  ])('The span of a handler that %s has its exception', async (_, onStream, recorded) => {
+    const { dialer } = traced({ onStream: (_payload, stream) => onStream(stream) });
+    await dialer.request({ op: 'sum' }).catch(() => undefined);
+    await dialer.close();
+    const [server] = ended(SpanKind.SERVER);
+    const shown = server?.events.map(({ attributes }) => [attributes?.['exception.type'], attributes?.['exception.message']]);
+    expect(shown).toEqual(recorded);
+    expect(ended(SpanKind.CLIENT)[0]?.events).toEqual([]);
+  });
+
+  it('An exception has the stack of the handler', async () => {
+    const { dialer } = traced();
+    await dialer.request({ op: 'fail' }).catch(() => undefined);
+    expect(ended(SpanKind.SERVER)[0]?.events[0]?.attributes?.['exception.stacktrace']).toMatch(/no such seat\n.* at .*instrument\.spec/);
+  });
+
   it('Metrics count durations, open streams, resets and what waits', async () => {
     const { dialer, link } = traced();
     await dialer.request({ op: 'sum' });
@@ -267,6 +337,8 @@ describe('instrument', () => {
     ['bad options', { peers$: throwError(() => new Error()) }, null],
     ['a text for methods', { peers$: NEVER }, { methods: 'sum' }],
     ['a number for methods', { peers$: NEVER }, { methods: 5 }],
+    ['null for methods', { peers$: NEVER }, { methods: null }],
+    ['an object that is no contract for methods', { peers$: NEVER }, { methods: { add: () => 1 } }],
   ])('An instrumentation refuses %s', (_, source, options) => {
     expect(() => instrument(source as Peer, options as InstrumentOptions)).toThrow(TypeError);
   });
@@ -274,6 +346,7 @@ describe('instrument', () => {
   it.each([
     [{ tracerProvider: 5 }, 'tracerProvider: expected a TracerProvider, got 5'],
     [{ meterProvider: {} }, 'meterProvider: expected a MeterProvider, got an object'],
+    [{ methods: {} }, 'methods: expected a list of names or a contract, got an object'],
   ])('An instrumentation names the provider that is none: %j', (options, says) => {
     expect(() => instrument({ peers$: NEVER }, options as never)).toThrow(new TypeError(says));
   });

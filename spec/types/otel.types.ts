@@ -2,6 +2,7 @@ import type { MeterProvider, TracerProvider } from '@opentelemetry/api';
 import type { instrument, InstrumentOptions } from '../../src/otel.js';
 import type { Peer } from '../../src/index.js';
 import type { MuxServer } from '../../src/node.js';
+import type { RequestProcedure } from '../../src/contract.js';
 import type { Accepts, Equal, Expect, Refuse } from './expect.js';
 
 type Sources = Parameters<typeof instrument>[0];
@@ -26,7 +27,13 @@ export type ProvidersAreThoseOfTheApi = [
   Refuse<Accepts<InstrumentOptions, { meterProvider: TracerProvider }>>,
 ];
 
-export type MethodsAreAnyTexts = [
+export type MethodsAreAnyTextsOrAContract = [
+  Expect<
+    Accepts<
+      InstrumentOptions,
+      { methods: { add: RequestProcedure<number, number, object>; chat: { say: RequestProcedure<string, void, object> } } }
+    >
+  >,
   Expect<Accepts<InstrumentOptions, { methods: readonly string[] }>>,
   Expect<Accepts<InstrumentOptions, { methods: ReadonlySet<string> }>>,
   Refuse<Accepts<InstrumentOptions, { methods: readonly number[] }>>,

@@ -1,5 +1,6 @@
 import { finalize, mergeMap } from 'rxjs';
 import type { Observable } from 'rxjs';
+import { isContract } from '../contract/contract.js';
 import type { Remove } from '../peer/hooks.js';
 import { Peer } from '../peer/peer.js';
 import { peersOf } from '../peer/peers.js';
@@ -7,7 +8,7 @@ import type { PeersSource } from '../peer/peers.js';
 import { optionError } from '../util/check.js';
 import { checkOptions } from '../util/check.js';
 import type { NamesOf } from '../util/check.js';
-import { Instruments } from './instruments.js';
+import { Instruments, isList } from './instruments.js';
 import type { InstrumentOptions } from './instruments.js';
 import { SpanTracer } from './span-tracer.js';
 
@@ -15,6 +16,8 @@ import { SpanTracer } from './span-tracer.js';
  * Traces and measures a peer, or a server's peers, with OpenTelemetry. Each stream has a client span at the side that opened it, and a
  * server span at the other side. Names follow the semantic conventions 1.45. The context travels in the headers of the open. A
  * handler runs within the context of its span.
+ *
+ * The server span of a handler that failed has its exception as an event.
  *
  * A peer has one instrumentation: another one replaces it for later streams. Hellos have no span. It ends with its peer, or with the last
  * peer of a closed server.
@@ -25,7 +28,7 @@ import { SpanTracer } from './span-tracer.js';
  * @example
  * ```ts
  * const server = serve({ port: 8080, handler });
- * instrument(server, { methods: Object.keys(api) });
+ * instrument(server, { methods: api });
  * // a span 'square' for each request, with rpc.status_code 'OK'
  * ```
  */
@@ -61,7 +64,8 @@ function checked(options: InstrumentOptions): InstrumentOptions {
   if (meterProvider !== undefined && !('getMeter' in Object(meterProvider)))
     throw optionError('meterProvider', 'a MeterProvider', meterProvider);
   // The letters of a text would be the names.
-  if (typeof methods === 'string' || !(Symbol.iterator in Object(methods))) throw optionError('methods', 'a list of names', methods);
+  const isUsable = typeof methods === 'object' && (methods as unknown) !== null && (isList(methods) || isContract(methods));
+  if (!isUsable) throw optionError('methods', 'a list of names or a contract', methods);
   return options;
 }
 

@@ -2,7 +2,13 @@ import { metrics, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import type { Attributes, Context, MeterProvider, Span, TracerProvider } from '@opentelemetry/api';
 import { defer, finalize, ignoreElements, tap } from 'rxjs';
 import type { Observable } from 'rxjs';
+import { namesIn } from '../contract/contract.js';
+import type { Contract } from '../contract/contract.js';
+import { isCall, messageOf } from '../stream/end.js';
 import type { CloseCause } from '../stream/end.js';
+import { labelled } from '../stream/label.js';
+import type { Label } from '../stream/label.js';
+import { isError } from '../util/check.js';
 import type { Peer } from '../peer/peer.js';
 import { VERSION } from '../version.js';
 import { queueSizesOf } from './queue-sizes.js';
@@ -26,10 +32,10 @@ export interface InstrumentOptions {
   /** Makes the metrics. Default the global provider. */
   readonly meterProvider?: MeterProvider | undefined;
   /**
-   * The names of methods, such as `Object.keys(api)` of a contract. Any other name is `_OTHER`. Default: a client takes the label of its
-   * stream, and a server, whose clients choose the label, none.
+   * A contract, or the names of methods. A stream is named by the call of the contract that opened it, or else by its label. Any other
+   * name is `_OTHER`. Default: a client takes the label of its stream, and a server, whose clients choose the label, none.
    */
-  readonly methods?: Iterable<string> | undefined;
+  readonly methods?: Contract | Iterable<string> | undefined;
   /** Attributes of every span and measurement, such as `server.address`. Default none. */
   readonly attributes?: Attributes | undefined;
 }
@@ -57,7 +63,8 @@ export class Instruments {
   readonly close: () => void;
 
   constructor(private readonly options: InstrumentOptions) {
-    this.#methods = options.methods === undefined ? null : new Set(options.methods);
+    const { methods } = options;
+    this.#methods = methods === undefined ? null : new Set(isList(methods) ? methods : namesIn(methods));
     this.#tracer = (options.tracerProvider ?? trace).getTracer(SYSTEM, VERSION);
     const meter = (options.meterProvider ?? metrics).getMeter(SYSTEM, VERSION);
     this.#durations = {
@@ -85,8 +92,13 @@ export class Instruments {
     });
   }
 
-  /** Begins the span of a stream. `label` names the stream, and may be empty. */
-  begin(side: SpanSide, label: string, parent: Context): TracedCall {
+  /** Begins the span of a stream with its payload. `label` names the stream for people. */
+  begin(side: SpanSide, label: Label, payload: unknown, parent: Context): TracedCall {
+    const [name] = isCall(payload) ? payload : [''];
+    return this.#beginNamed(side, this.#methods?.has(name) === true ? name : labelled(label, payload), parent);
+  }
+
+  #beginNamed(side: SpanSide, label: string, parent: Context): TracedCall {
     const method = this.#methodOf(side, label);
     const attributes: Attributes = { ...this.options.attributes, 'rpc.system.name': SYSTEM, 'rpc.method': method };
     const original = method === OTHER && label !== '' ? { ...attributes, 'rpc.method_original': label } : attributes;
@@ -96,12 +108,17 @@ export class Instruments {
     return { side, span, context: trace.setSpan(parent, span), began: performance.now(), attributes };
   }
 
-  /** Ends a span because its stream has ended. `null` is a call that failed before it had a stream. */
-  end({ side, span, began, attributes }: TracedCall, cause: CloseCause | null): void {
-    const { code, isError, reason } = cause === null ? NEVER_OPENED : statusOf(cause, side);
-    const outcome: Attributes = isError ? { 'rpc.status_code': code, 'error.type': code } : { 'rpc.status_code': code };
+  /**
+   * Ends a span because its stream has ended. `null` is a call that failed before it had a stream.
+   *
+   * @param thrown the error that a handler threw; `null` if none did
+   */
+  end({ side, span, began, attributes }: TracedCall, cause: CloseCause | null, thrown: unknown = null): void {
+    const { code, isError: isFault, reason } = cause === null ? NEVER_OPENED : statusOf(cause, side);
+    if (thrown !== null) recordException(span, thrown);
+    const outcome: Attributes = isFault ? { 'rpc.status_code': code, 'error.type': code } : { 'rpc.status_code': code };
     span.setAttributes(outcome);
-    if (isError) span.setStatus(reason === '' ? { code: SpanStatusCode.ERROR } : { code: SpanStatusCode.ERROR, message: reason });
+    if (isFault) span.setStatus(reason === '' ? { code: SpanStatusCode.ERROR } : { code: SpanStatusCode.ERROR, message: reason });
     span.end();
     const measured = { ...attributes, ...outcome };
     this.#durations[side].record((performance.now() - began) / 1000, measured);
@@ -112,6 +129,20 @@ export class Instruments {
   #methodOf(side: SpanSide, label: string): string {
     const isKnown = this.#methods === null ? side === 'client' && label !== '' : this.#methods.has(label);
     return isKnown ? label : OTHER;
+  }
+}
+
+/** Whether methods are names, and no contract. */
+export function isList(methods: Contract | Iterable<string>): methods is Iterable<string> {
+  return Symbol.iterator in methods;
+}
+
+function recordException(span: Span, thrown: unknown): void {
+  try {
+    span.recordException(isError(thrown) ? thrown : messageOf(thrown));
+  } catch {
+    // A getter of the error has thrown.
+    span.recordException(messageOf(thrown));
   }
 }
 

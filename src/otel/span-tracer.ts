@@ -1,10 +1,11 @@
 import { context, propagation, ROOT_CONTEXT } from '@opentelemetry/api';
 import type { TextMapGetter } from '@opentelemetry/api';
-import { labelled } from '../stream/label.js';
+import type { CloseCause } from '../stream/end.js';
 import type { Label } from '../stream/label.js';
 import type { StreamCore } from '../stream/stream-core.js';
 import { extrasOf } from '../stream/extras.js';
 import type { Tracer } from '../peer/hooks.js';
+import { isMuxError } from '../wire/errors.js';
 import type { Metadata } from '../wire/frame.js';
 import type { Instruments, TracedCall } from './instruments.js';
 
@@ -29,7 +30,7 @@ export class SpanTracer implements Tracer {
 
   calling(headers: Metadata, payload: unknown): void {
     this.close();
-    const call = this.instruments.begin('client', labelled(this.label, payload), context.active());
+    const call = this.instruments.begin('client', this.label, payload, context.active());
     propagation.inject(call.context, headers);
     this.#pending = call;
   }
@@ -43,7 +44,7 @@ export class SpanTracer implements Tracer {
   answering(stream: StreamCore, answer: () => void): void {
     // Not the active context: a socket keeps the context of the request that upgraded it.
     const parent = propagation.extract(ROOT_CONTEXT, stream.headers, TEXTS);
-    const call = this.instruments.begin('server', labelled(this.label, stream.payload), parent);
+    const call = this.instruments.begin('server', this.label, stream.payload, parent);
     this.#follow(stream, call);
     context.with(call.context, answer);
   }
@@ -58,7 +59,15 @@ export class SpanTracer implements Tracer {
     if (stream.cause !== null) this.instruments.end(call, stream.cause);
     else
       extrasOf(stream).whenGone((cause) => {
-        this.instruments.end(call, cause);
+        this.instruments.end(call, cause, call.side === 'server' ? thrownIn(stream, cause) : null);
       });
   }
+}
+
+/** Returns the error with which a handler failed; `null` for every other end. */
+function thrownIn({ id, failure }: StreamCore, cause: CloseCause): unknown {
+  if (cause.how !== 'reset' || cause.by !== 'user') return null;
+  // A reset without an error has one that is made of the reset.
+  const isMade = isMuxError(failure) && 'resetCode' in failure && failure.streamId === id && failure.resetCode === cause.code;
+  return isMade ? null : failure;
 }
