@@ -186,7 +186,7 @@ describe('rxmux completion', () => {
 });
 
 describe('rxmux --help', () => {
-  it.each(['call', 'stream', 'push', 'upload', 'bench', 'check', 'serve', 'tap', 'replay', 'completion'])(
+  it.each(['call', 'stream', 'push', 'upload', 'bench', 'check', 'serve', 'tap', 'replay', 'asyncapi', 'completion'])(
     '`rxmux %s --help` prints a page of lines that fit a terminal',
     async (name) => {
       const { status, out } = await command.run([name, '--help']);

@@ -15,7 +15,7 @@ const KINDS: readonly unknown[] = ['request', 'stream', 'upload', 'channel'] sat
  * @throws UsageError for a module that does not load, and for one without one contract
  */
 export async function loadContract(place: string): Promise<Procedures> {
-  const [, file = place, name] = /^(.+)#([^#/\\]+)$/.exec(place) ?? [];
+  const { file, name } = placeOf(place);
   const exported = Object.entries(await loaded(file)).filter(([key]) => name === undefined || key === name);
   const contracts = exported.flatMap(([key, value]) => {
     const procedures = proceduresIn(value);
@@ -29,6 +29,12 @@ export async function loadContract(place: string): Promise<Procedures> {
   if (another === undefined) return new Map(found);
   const names = named.map(([key]) => key);
   throw new UsageError(`expected ${file} to export one contract, got ${names.join(', ')}: name one, as in ${file}#${names[0]}`);
+}
+
+/** Splits a place into the path of the module and the name of the export, such as `api.ts#chat`. */
+export function placeOf(place: string): { readonly file: string; readonly name: string | undefined } {
+  const [, file = place, name] = /^(.+)#([^#/\\]+)$/.exec(place) ?? [];
+  return { file, name };
 }
 
 /** Returns the module of a file. */
