@@ -13,7 +13,7 @@ import { chosenCodec } from './codec.js';
 import { seconds } from './figures.js';
 import { STEPS } from './steps.js';
 import { CARGO_BYTES } from './steps/overtaking.js';
-import { describeError } from './steps/remote-error.js';
+import { describeError, reportError } from './steps/remote-error.js';
 
 const LONGEST_RUN_MS = 120_000;
 
@@ -29,6 +29,7 @@ const server = serve({
   codec: chosenCodec(values.codec),
   limits: { maxPayloadBytes: CARGO_BYTES + 1_024, maxHeldBytes: 2 * CARGO_BYTES },
   errorSerializer: describeError,
+  onError: reportError,
   handler: (job: { readonly op: string }, stream) => answers[job.op]?.(job, stream),
 });
 const address = await server.listening;

@@ -122,6 +122,23 @@ describe('log bounds', () => {
         [...Array.from({ length: 20 }, () => OWN), '    at 25 more frames', '    at 1 of rxmux and below'],
       ],
       ['a stack without frames of the program stays as it is', [OURS, NODE], [OURS, NODE]],
+      ...[
+        'file:///src/rxmux/dist/esm/shared/QFYQHTCP.js:649:44',
+        'C:\\src\\rxmux\\dist\\cjs\\node.js:1:1',
+        'file:///root/.cache/deno/npm/registry.npmjs.org/rxmux/1.0.0/dist/esm/node.js:1:1',
+        '/root/.bun/install/cache/rxjs@7.8.2@@@1/dist/cjs/internal/Subject.js:1:1',
+      ].map((place): [string, string[], string[]] => [
+        `the library is found at ${place}`,
+        [OWN, `    at take (${place})`],
+        [OWN, '    at 1 of rxmux and below'],
+      ]),
+      ...['/srv/ws/dist/app.js:1:1', '/app/dist/esm/server.js:1:1', '/srv/rxmux-shop/dist/esm/a.js:1:1'].map(
+        (place): [string, string[], string[]] => [
+          `the program is found at ${place}`,
+          [`    at a (${place})`, OURS],
+          [`    at a (${place})`, '    at 1 of rxmux and below'],
+        ],
+      ),
     ])('In a stack %s', (what, frames, expected) => {
       const error = Object.assign(new RangeError('too much'), { stack: ['RangeError: too much', ...frames].join('\n'), status: 7 });
       log('error', `a stack where ${what}`, error);

@@ -82,8 +82,9 @@ const MOST_FRAMES = 20;
 /** While a stream of the process holds more bytes than this, lines are left out. */
 const MOST_WAITING_BYTES = 256 * 1024;
 
-/** Frames of this library, of the packages below it, and of Node. */
-const OURS = /[\\/]node_modules[\\/](?:rxmux|rxjs|ws)[\\/]|\bnode:/;
+/** Frames of this library, of the packages below it, and of Node. Deno and Bun keep packages by version; a link leads to a checkout. */
+const OURS =
+  /[\\/](?:node_modules[\\/](?:rxmux|rxjs|ws)|(?:rxmux|rxjs|ws)[@\\/]\d+\.\d+\.\d[^\\/]*|rxmux[\\/]dist[\\/](?:esm|cjs))[\\/]|\bnode:/;
 const FRAME = '\n    at ';
 
 const lines = new SparseLog();

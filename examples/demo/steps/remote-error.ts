@@ -20,6 +20,12 @@ export function describeError(error: unknown): unknown {
   return { name, message, article, left };
 }
 
+/** Reports the planned error on one line, and any other error with its stack. */
+export function reportError(error: unknown): void {
+  if (error instanceof OutOfStock) console.log(`  the server reports ${error.name}: ${error.message}`);
+  else console.error(error);
+}
+
 /** A handler that throws ends its own stream, and no other. */
 export const remoteError: Step = {
   title: `the server's error arrives with its facts`,
