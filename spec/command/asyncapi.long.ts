@@ -140,13 +140,14 @@ describe('rxmux asyncapi', () => {
     const tree = `{ $ref: '#/definitions/Tree', definitions: { Tree: { items: { $ref: '#/definitions/Tree' } } } }`;
     const path = written(
       'trees.mjs',
-      `{ 'a/b': { kind: 'request', payload: schema(${tree}) }, 'a b': { kind: 'request', payload: schema({ not: { $ref: '#' } }) } }`,
+      `{ 'a/b': { kind: 'request', payload: schema(${tree}) }, 'a b': { kind: 'request', payload: schema({ not: { $ref: '#' } }), errors: { 'a b': nothing, 'a/b': nothing } } }`,
     );
     const { channels, components } = await documented(path);
     expect(Object.entries(channels).map(([id, { address }]) => [id, address])).toEqual([
       ['a_b', 'a/b'],
       ['a_b_', 'a b'],
     ]);
+    expect(Object.keys(channels['a_b_']?.messages ?? {})).toEqual(['open', 'reply', 'error.a_b', 'error.a_b_']);
     expect(components.schemas).toEqual({
       'a_b.payload': {
         allOf: [refTo('a_b.payload/definitions/Tree')],

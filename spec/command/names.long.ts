@@ -74,6 +74,7 @@ describe('a call by its name', () => {
 
   it.each<[payload: string, options: readonly string[], sent: unknown]>([
     ['true', [], true],
+    ['null ', [], null],
     ['false', [], false],
     ['null', [], null],
     ['12', [], 12],
@@ -176,6 +177,11 @@ describe('--contract', () => {
   ])('The command says of a module with %s what it expects', async (_, name, text, reason) => {
     const { status, err } = await command.run(['call', '--list', '--contract', written(name, text)]);
     expect([status, err.split('\n')[0]]).toEqual([2, expect.stringContaining(`${name} ${reason}`)]);
+  });
+
+  it('The command says that there is no module', async () => {
+    const { status, err } = await command.run(['call', '--list', '--contract', './none.mjs#api']);
+    expect([status, err.split('\n')[0]]).toEqual([2, 'rxmux: expected the module of a contract, got no file at ./none.mjs']);
   });
 
   it.each<[what: string, name: string, text: string, suffix: string]>([

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { extname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Kind, Procedure } from 'rxmux/contract';
@@ -39,6 +40,7 @@ export function placeOf(place: string): { readonly file: string; readonly name: 
 
 /** Returns the module of a file. */
 async function loaded(file: string): Promise<object> {
+  if (!existsSync(file)) throw new UsageError(`expected the module of a contract, got no file at ${file}`);
   try {
     return (await import(pathToFileURL(resolve(file)).href)) as object;
   } catch (error) {

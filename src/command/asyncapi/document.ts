@@ -114,13 +114,12 @@ function messagesOf(id: string, name: string, procedure: Procedure, schemas: Sch
   const schemaOf = (what: string, schema: StandardSchemaV1 | undefined, side: Side): JsonSchema | null =>
     isPlain ? {} : schemas.add(`${id}.${what}`, `the ${what} of '${name}'`, schema, side);
   const opened = schemaOf('payload', payload, 'input');
-  const failures = Object.entries(errors).map(([error, data]): [string, Message] => [
-    `error.${error.replace(/[^a-zA-Z0-9._-]/g, '_')}`,
-    {
-      summary: `The error ${error}`,
-      payload: failureSchema(error, data, schemas.add(`${id}.error.${error}`, `the error ${error} of '${name}'`, data, 'input')),
-    },
-  ]);
+  const ids = new Set<string>();
+  const failures = Object.entries(errors).map(([error, data]): [string, Message] => {
+    const errorId = `error.${idOf(error, ids)}`;
+    const schema = schemas.add(`${id}.${errorId}`, `the error ${error} of '${name}'`, data, 'input');
+    return [errorId, { summary: `The error ${error}`, payload: failureSchema(error, data, schema) }];
+  });
   const sends = kind === 'upload' || kind === 'channel';
   const what = kind === 'request' || kind === 'upload' ? 'reply' : 'item';
   return {
@@ -170,10 +169,9 @@ class Schemas {
   /** Returns a reference to a schema; `null` for no value. */
   add(id: string, what: string, schema: StandardSchemaV1 | undefined, side: Side): JsonSchema | null {
     if (schema === undefined || isNothing(schema)) return null;
-    const key = id.replace(/[^a-zA-Z0-9._-]/g, '_');
-    const $ref = `#/components/schemas/${key}`;
+    const $ref = `#/components/schemas/${id}`;
     try {
-      this.all[key] = movedTo($ref, jsonSchemaOf(schema, side, this.api.file));
+      this.all[id] = movedTo($ref, jsonSchemaOf(schema, side, this.api.file));
       return { $ref };
     } catch (error) {
       this.refuse(what, (error as Error).message);

@@ -55,9 +55,10 @@ export function isNothing(schema: StandardSchemaV1): boolean {
 export function isOptional(schema: StandardSchemaV1): boolean {
   try {
     const verdict = schema['~standard'].validate(undefined);
+    // A check that takes time shows nothing at once, and may fail later.
+    if (verdict instanceof Promise) verdict.catch(() => undefined);
     return 'value' in verdict && verdict.issues === undefined;
   } catch {
-    // A schema with checks that take time refuses to check at once.
     return false;
   }
 }

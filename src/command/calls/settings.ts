@@ -112,7 +112,7 @@ function addressAt(positionals: readonly string[]): number {
 }
 
 /** A name begins as no JSON does. */
-const NAME = /^(?!(?:true|false|null)$)[\p{L}_$]/u;
+const NAME = /^(?!(?:true|false|null)\s*$)[\p{L}_$]/u;
 
 /** Returns the name of a call, and the argument after it. */
 function namedIn(others: readonly string[], last: 'payload' | 'file', isText: boolean): Pick<CallSettings, 'name' | 'rest'> {
