@@ -15,6 +15,9 @@ import { settled } from '../support/peer/outcome.js';
 import { virtualPeerTime } from '../support/peer/time.js';
 import { ScriptedTransport } from '../support/socket/scripted-transport.js';
 
+/** The header of a hello. */
+const MARK = { 'mux.hello': true };
+
 describe('Hello of an acceptor', () => {
   const time = virtualPeerTime();
   collectLogs();
@@ -98,7 +101,7 @@ describe('Hello of an acceptor', () => {
     hang(peer);
     const sent = framesOf(peer);
     await time.advance();
-    link.inject('acceptor', JSON.stringify({ type: 'open', stream: 1, payload: 'me', end }));
+    link.inject('acceptor', JSON.stringify({ type: 'open', stream: 1, headers: MARK, payload: 'me', end }));
     await time.advance(100);
     link.inject('acceptor', JSON.stringify({ type: 'open', stream: 3, payload: 'second', end: true }));
     await time.advance(10);
@@ -223,7 +226,7 @@ describe('Hello of an acceptor', () => {
     const { link, peer } = network.last;
     const sent = framesOf(peer);
     await time.advance();
-    link.inject('acceptor', JSON.stringify({ type: 'open', stream: 1, payload: 'me' }));
+    link.inject('acceptor', JSON.stringify({ type: 'open', stream: 1, headers: MARK, payload: 'me' }));
     link.inject('acceptor', JSON.stringify({ type: 'open', stream: 3, payload: 'second', end: true }));
     await time.advance();
     expect(sent).toEqual([
@@ -255,7 +258,7 @@ describe('Hello of an acceptor', () => {
     const sent = framesOf(peer);
     await time.advance();
     for (const each of [
-      { type: 'open', stream: 1, payload: 'bad token', end: true },
+      { type: 'open', stream: 1, headers: MARK, payload: 'bad token', end: true },
       frame,
       { type: 'open', stream: 3, payload: 'let me in', end: true },
     ])
@@ -275,7 +278,7 @@ describe('Hello of an acceptor', () => {
     const sent = framesOf(peer);
     await time.advance();
     for (const frame of [
-      { type: 'open', stream: 1, payload: 'me', end: true },
+      { type: 'open', stream: 1, headers: MARK, payload: 'me', end: true },
       { type: 'reset', stream: 1, code },
       { type: 'open', stream: 3, payload: 'let me in', end: true },
     ])
@@ -329,6 +332,7 @@ describe('hello limits', () => {
     const slices: Envelope[] = [];
     for (let from = 0; from < json.length; from += 32 * KIB)
       slices.push({ type: 'open', stream, fragment: json.slice(from, from + 32 * KIB), more: true });
+    if (stream === 1) slices[0] = { ...slices[0], headers: MARK };
     return [...slices.slice(0, -1), { ...slices.at(-1), more: false, end: true }];
   }
 
@@ -414,7 +418,7 @@ describe('hello limits', () => {
 
     it.each(answers)('An acceptor that has accepted the hello applies its own limits: %s', async (_how, onHello) => {
       const { sent, send, peer } = await accepting({ onHello, onStream: (_, stream) => stream.reply('taken') });
-      await send({ type: 'open', stream: 1, payload: 'me', end: true });
+      await send({ type: 'open', stream: 1, headers: MARK, payload: 'me', end: true });
       await send(
         ...opened(3, 3 * maxPayloadBytes),
         { type: 'open', stream: 5, payload: items(2 * maxPayloadItems), end: true },
@@ -427,7 +431,7 @@ describe('hello limits', () => {
 
     it('An acceptor that has accepted the hello does not mention it in the reason of a reset', async () => {
       const { sent, send } = await accepting({ onHello: (_, stream) => stream.reply(), limits: { maxPayloadBytes: 100 * KIB } });
-      await send({ type: 'open', stream: 1, payload: 'me', end: true }, ...opened(3, 100 * KIB + 1));
+      await send({ type: 'open', stream: 1, headers: MARK, payload: 'me', end: true }, ...opened(3, 100 * KIB + 1));
       expect(sent.at(-1)).toEqual({
         type: 'reset',
         stream: 3,
@@ -441,7 +445,7 @@ describe('hello limits', () => {
       ['resets the hello', (_, stream) => (stream.reset(300, 'not you'), NEVER(null, stream))],
     ])('An acceptor keeps the narrow limits when it %s', async (_what, onHello) => {
       const { sent, send } = await accepting({ onHello });
-      await send({ type: 'open', stream: 1, payload: 'me', end: true });
+      await send({ type: 'open', stream: 1, headers: MARK, payload: 'me', end: true });
       await send(...opened(3, maxPayloadBytes + 1));
       expect(sent.at(-1)).toMatchObject({ type: 'reset', stream: 3, code: 6 });
     });
@@ -472,7 +476,7 @@ describe('hello limits', () => {
 
     it('A dialer gets the limits of the peer when the acceptor expects no hello', async () => {
       const { sent, send } = await accepting({});
-      await send(...opened(1, 3 * maxPayloadBytes));
+      await send(...opened(3, 3 * maxPayloadBytes));
       expect(sent.filter(({ type }) => type === 'reset')).toEqual([]);
     });
   });
@@ -524,7 +528,7 @@ describe('hello dialer', () => {
       const answer = peer.request('p');
       await time.advance();
       expect(sent).toEqual([
-        { type: 'open', stream: 1, end: true, headers: { token: 't' }, payload: 'me' },
+        { type: 'open', stream: 1, end: true, headers: { ...MARK, token: 't' }, payload: 'me' },
         { type: 'open', stream: 3, end: true, payload: 'p' },
       ]);
       expect(interceptor.mock.calls).toEqual([[{}, 'p']]);
@@ -550,7 +554,7 @@ describe('hello dialer', () => {
     ])('The hello may be %s', async (_what, hello, fields) => {
       const { peer, sent } = greeted({ hello });
       await time.advance();
-      expect(sent).toEqual([{ type: 'open', stream: 1, end: true, ...fields }]);
+      expect(sent).toEqual([{ type: 'open', stream: 1, end: true, headers: MARK, ...fields }]);
       expect(peer.status.state).toBe('open');
     });
 
@@ -622,6 +626,7 @@ describe('hello dialer', () => {
       ],
       ['function that rejects', () => Promise.reject(refusal), welcome, { code: 'CONNECT', message: 'no cursor', cause: refusal }],
       ['that cannot be sent', () => ({ payload: 1n }), welcome, { code: 'CONNECT' }],
+      ['that is a payload', () => ({ token: 'secret' }) as Hello, welcome, notAHello("'token': write { payload: { token } }")],
       ['function that returns undefined', () => undefined as unknown as Hello, welcome, notAHello('undefined')],
       ['function that returns null', () => null as unknown as Hello, welcome, notAHello('null')],
       ['function that returns an array', () => ['secret'] as unknown as Hello, welcome, notAHello('array')],

@@ -4,13 +4,13 @@ import { log } from '../logger.js';
 import { completeGuarded, guard } from '../rx/subscribers.js';
 import { HookList } from '../rx/values.js';
 import { endAnswer, failAnswer, stopUpload } from '../stream/answer.js';
+import type { LogFailure } from '../stream/end.js';
 import type { StreamCore } from '../stream/stream-core.js';
 import type { Stream } from '../stream/stream.js';
 import { checkFunction, isThenable } from '../util/check.js';
 import { ResetCode } from '../wire/codes.js';
 import { ABSENT } from '../wire/frame.js';
 import type { PeerCore } from './core.js';
-import type { HelloAcceptor } from './hello.js';
 import type { Remove, StreamHandler } from './hooks.js';
 import { warnOfRefusal } from './log.js';
 
@@ -18,7 +18,7 @@ import { warnOfRefusal } from './log.js';
 export const NO_HANDLER = 'no handler took this stream: this side has neither an onStream handler nor an operator such as respond()';
 
 /** Calls a handler to answer a stream, and `settled` when the handler has finished. */
-export function runHandler(handler: StreamHandler, stream: StreamCore, settled?: (failed: boolean) => void): void {
+export function runHandler(handler: StreamHandler, stream: StreamCore, settled?: (failed: boolean) => void, logFailure?: LogFailure): void {
   const answered = (result: unknown): void => {
     if (result !== undefined && !stream.isTaken && stream.cause === null) warnOfResult(handler, result);
     stream.handlerSettled();
@@ -27,7 +27,7 @@ export function runHandler(handler: StreamHandler, stream: StreamCore, settled?:
   };
   const failed = (error: unknown): void => {
     stream.handlerSettled();
-    failAnswer(stream, error);
+    failAnswer(stream, error, logFailure);
     stopUpload(stream);
     settled?.(true);
   };
@@ -69,12 +69,23 @@ export function untakenError(stream: Stream): Error | undefined {
   return errors.get(stream)?.();
 }
 
+/** Sees each stream of the remote before its handlers do. */
+export interface Gate {
+  /** Returns whether the stream goes on to the handlers. Otherwise the gate has answered it. */
+  admits(stream: StreamCore): boolean;
+  /** A socket has opened. */
+  socketOpened(): void;
+  /** The peer has ended. */
+  close(): void;
+}
+
 /** Offers each stream of the remote to the subscribers of `streams$`, then to the handler. The first that uses the stream takes it. */
 export class IncomingStreams {
   #streams$: Observable<Stream> | null = null;
   readonly #subscribers = new HookList<Subscriber<Stream>>();
   #handler: StreamHandler | null = null;
-  #helloAcceptor: HelloAcceptor | null = null;
+  /** `null` if every stream goes to the handlers. */
+  gate: Gate | null = null;
 
   constructor(private readonly core: PeerCore) {}
 
@@ -95,26 +106,15 @@ export class IncomingStreams {
     };
   }
 
-  /** Passes the first stream to `acceptor`, which refuses the others until that stream is answered. */
-  expectHello(acceptor: HelloAcceptor): void {
-    this.#helloAcceptor = acceptor;
-  }
-
-  /** Starts the time limit of the hello, because a socket has opened. */
-  socketOpened(): void {
-    this.#helloAcceptor?.socketOpened();
-  }
-
   receive(stream: StreamCore): void {
     const { incomingHeaders } = this.core.hooks;
     for (const { hook } of incomingHeaders.entries) hook(stream.headers, stream.facade);
-    if (this.#helloAcceptor?.isAnswered === false) this.#helloAcceptor.receive(stream);
-    else this.#answer(stream);
+    if (this.gate?.admits(stream) !== false) this.#answer(stream);
   }
 
   /** Called when the peer has ended. */
   complete(): void {
-    this.#helloAcceptor?.stop();
+    this.gate?.close();
     for (const { hook: subscriber } of this.#subscribers.entries) completeGuarded('a subscriber of streams$', subscriber);
   }
 

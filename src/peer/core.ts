@@ -10,7 +10,6 @@ import type { SocketClose, Transport } from '../transport/transport.js';
 import type { Codec } from '../wire/codec.js';
 import { CloseCode, ResetCode } from '../wire/codes.js';
 import type { CloseReason } from '../wire/codes.js';
-import { ConnectionFault } from '../wire/errors.js';
 import type { AnyMuxError } from '../wire/errors.js';
 import { ABSENT } from '../wire/frame.js';
 import type { Frame, FrameDirection } from '../wire/frame.js';
@@ -178,7 +177,7 @@ export class PeerCore implements ConnectionOwner {
     this.#connections.add(connection);
     if (logger.isEnabledFor('debug')) this.#debugLog().opened(connection.number);
     this.#handshaking = connection;
-    this.incoming.socketOpened();
+    this.incoming.gate?.socketOpened();
   }
 
   /** New streams go to the connection from now on, the waiting ones first. If a goaway came during the hello, the connection accepts none. */
@@ -222,12 +221,6 @@ export class PeerCore implements ConnectionOwner {
   /** Asks every socket for a sign of life, a draining one too: the page became visible, or the network came back. */
   probe(): void {
     for (const connection of this.#connections) connection.probe();
-  }
-
-  /** Closes the connections because the hello was refused. */
-  rejectHello(): void {
-    for (const connection of this.#connections)
-      connection.fail(new ConnectionFault('the hello was refused', ResetCode.REFUSED, CloseCode.POLICY));
   }
 
   // From the connections

@@ -1,22 +1,27 @@
 import type { Connection, ConnectionLimits } from '../connection/connection.js';
+import { log } from '../logger.js';
 import { guard } from '../rx/subscribers.js';
 import type { Deadline } from '../stream/deadlines.js';
-import { endedHere } from '../stream/end.js';
-import { freezeMetadata } from '../stream/metadata.js';
+import { endedHere, isCall } from '../stream/end.js';
+import { HELLO_HEADER, NO_HELLO, isMarked } from '../stream/hello-mark.js';
+import { copyMetadata, freezeMetadata } from '../stream/metadata.js';
 import { sendable } from '../stream/sending.js';
 import { encodedPayload } from '../stream/payload.js';
 import { StreamCore } from '../stream/stream-core.js';
 import type { Stream } from '../stream/stream.js';
 import { atLeast, checkNumber, readObject, readOptions } from '../util/check.js';
-import type { Given, Options } from '../util/check.js';
-import { RefusedError } from '../wire/errors.js';
+import type { Given, NamesOf, Options } from '../util/check.js';
+import { CloseCode, ResetCode } from '../wire/codes.js';
+import { ConnectionFault, RefusedError } from '../wire/errors.js';
 import type { MetadataInput } from '../wire/frame.js';
 import type { Limits } from '../wire/limits.js';
 import { runHandler } from './answers.js';
+import type { Gate } from './answers.js';
 import { readOne } from './calls.js';
 import { PeerCore } from './core.js';
 import type { DialContext } from './dial/dialer.js';
 import type { StreamHandler } from './hooks.js';
+import { sparsely } from './log.js';
 import type { ResolvedOptions } from './options.js';
 
 /** Default time limit of a hello and its reply together, on either side, in ms. */
@@ -72,7 +77,8 @@ export function sayHello(
   if (!connection.acceptsStreams) throw new RefusedError('the remote is going away', null);
   checkHello(hello);
   const payload = encodedPayload(core.codec, hello.payload);
-  const fields = { type: 'open', payload: payload.value, headers: freezeMetadata(hello.headers, core.codec), end: true };
+  const headers = freezeMetadata({ [HELLO_HEADER]: true, ...copyMetadata(hello.headers) }, core.codec);
+  const fields = { type: 'open', payload: payload.value, headers, end: true };
   const frame = sendable(core, fields, payload, connection.nextId);
   const stream = new HelloStream(core, true, false, frame.headers, frame.payload);
   connection.adopt(stream);
@@ -88,10 +94,16 @@ export function sayHello(
   stream.send(frame);
 }
 
-/** @throws TypeError for a value that is not an object; it shows only the value's type, because the value may be a token */
-function checkHello(given: unknown): void {
-  const got = given === null ? 'null' : Array.isArray(given) ? 'array' : typeof given;
-  if (got !== 'object') throw new TypeError(`hello(): expected { payload, headers, onReply }, got ${got}`);
+const HELLO_NAMES: NamesOf<Hello> = { payload: true, headers: true, onReply: true };
+
+/** @throws TypeError for a value that is no hello; it shows only the value's type or a key, because the value may be a token */
+function checkHello(given: Hello): void {
+  const type = (given as unknown) === null ? 'null' : Array.isArray(given) ? 'array' : typeof given;
+  const stray = type === 'object' && Object.keys(given).find((key) => !Object.hasOwn(HELLO_NAMES, key));
+  if (stray === false || stray !== undefined)
+    throw new TypeError(
+      `hello(): expected { payload, headers, onReply }, got ${stray === false ? type : `'${stray}': write { payload: { ${stray} } }`}`,
+    );
 }
 
 /** How an acceptor answers a hello. */
@@ -103,12 +115,30 @@ export interface ExpectedHello {
   readonly limits: HelloLimits;
 }
 
+/** Refuses a hello, because the acceptor has no `onHello`. Otherwise the hello would reach the handler of ordinary streams. */
+const NO_ON_HELLO: Gate = {
+  admits(stream) {
+    if (!isMarked(stream)) return true;
+    stream.refuse("this server has no onHello: set one on the server, or remove the client's option hello");
+    return false;
+  },
+  socketOpened() {
+    // There is no hello to wait for.
+  },
+  close() {
+    // It holds nothing.
+  },
+};
+
 /**
- * The acceptor's side of the hello (C12). It passes the first stream to `handler`, and refuses all others until the handler has
- * replied.
+ * The acceptor's side of the hello (C12). It passes the first stream to `handler`, and refuses all others until the handler has replied.
+ * Later it passes each fresh hello to `handler` too.
  */
-export class HelloAcceptor {
+export class HelloAcceptor implements Gate {
+  /** The newest hello. */
   #hello: StreamCore | null = null;
+  /** Whether an earlier hello of this socket was accepted, so that other streams need not wait for the newest. */
+  #isRenewing = false;
   #deadline: Deadline | null = null;
 
   constructor(
@@ -135,27 +165,50 @@ export class HelloAcceptor {
 
   /** Starts the time limit of the hello, because a socket has opened. */
   socketOpened(): void {
+    this.#limit();
+  }
+
+  #limit(): void {
     const expire = (): void => {
-      if (!this.isAnswered) this.core.rejectHello();
+      if (!this.isAnswered) this.#reject();
     };
     this.#deadline = this.core.deadlines.add({ expire }, this.expected.timeoutMs);
   }
 
-  receive(stream: StreamCore): void {
-    if (this.#hello !== null) {
-      stream.refuse('the hello has not been answered yet');
-      return;
-    }
+  admits(stream: StreamCore): boolean {
+    const isAnswered = this.isAnswered;
+    if ((isAnswered || this.#isRenewing) && !isMarked(stream)) return true;
+    if (this.#hello !== null && !isAnswered) stream.refuse('the hello has not been answered yet');
+    else this.#take(stream);
+    return false;
+  }
+
+  #take(stream: StreamCore): void {
+    this.#isRenewing = this.#hello !== null;
     this.#hello = stream;
     if (stream.cause !== null) {
-      this.core.rejectHello();
+      this.#reject();
       return;
     }
-    this.#widenWhenAnswered();
-    runHandler(this.expected.handler, stream, (failed) => {
-      this.stop();
-      if (!this.isAnswered || (failed && !this.#isEndedByDialer())) this.core.rejectHello();
-    });
+    if (this.#isRenewing) this.#limit();
+    else if (isMarked(stream)) this.#widenWhenAnswered();
+    else if (isCall(stream.payload)) {
+      stream.reset('library', ResetCode.PROTOCOL_ERROR, NO_HELLO);
+      this.#end(new ConnectionFault(NO_HELLO));
+      return;
+    } else {
+      this.#markReply(stream);
+      this.#widenWhenAnswered();
+    }
+    runHandler(
+      this.expected.handler,
+      stream,
+      (failed) => {
+        this.#stop();
+        if (!this.isAnswered || (failed && !this.#isEndedByDialer())) this.#reject();
+      },
+      logFailure,
+    );
   }
 
   /** Widens the limits as the answer leaves, before the dialer can have read it. */
@@ -167,11 +220,41 @@ export class HelloAcceptor {
     });
   }
 
+  /** Shows a dialer whose first stream may be an ordinary call that the acceptor took it for a hello. An older dialer ignores the mark. */
+  #markReply(hello: StreamCore): void {
+    const stopMarking = this.core.ownHooks.replyHeaders.add((headers, { id }) => {
+      if (id !== hello.id) return;
+      stopMarking();
+      headers[HELLO_HEADER] = true;
+    });
+  }
+
+  #reject(): void {
+    const hint = this.#hello === null || isMarked(this.#hello) ? '' : '; it was not marked as one, so the client may lack the option hello';
+    this.#end(new ConnectionFault(`the hello was refused${hint}`, ResetCode.REFUSED, CloseCode.POLICY));
+  }
+
+  #end(fault: ConnectionFault): void {
+    this.#stop();
+    for (const connection of this.core.connections) connection.fail(fault);
+  }
+
   /** Removes the time limit of the hello. */
-  stop(): void {
+  #stop(): void {
     if (this.#deadline !== null) this.core.deadlines.cancel(this.#deadline);
     this.#deadline = null;
   }
+
+  close(): void {
+    this.#stop();
+  }
+}
+
+/** Logs an error of `onHello`, one a minute: each dial of a client can cause one. */
+function logFailure(error: unknown, { label }: StreamCore): void {
+  sparsely('the hello handler', (more) => {
+    log('error', `${label}: the hello handler onHello failed${more}`, error);
+  });
 }
 
 /**
@@ -228,9 +311,13 @@ export interface AcceptorOptions extends ResolvedOptions {
 /** Makes the core of one accepted peer. */
 export function acceptorCore(options: AcceptorOptions): PeerCore {
   const { hello } = options;
-  if (hello === null) return new PeerCore(options);
+  if (hello === null) {
+    const core = new PeerCore(options);
+    core.incoming.gate = NO_ON_HELLO;
+    return core;
+  }
   const limits = narrowed(options.limits, hello.limits);
   const core = new PeerCore({ ...options, limits });
-  core.incoming.expectHello(new HelloAcceptor(core, hello, limits, options.limits));
+  core.incoming.gate = new HelloAcceptor(core, hello, limits, options.limits);
   return core;
 }

@@ -13,6 +13,7 @@ import type { AbortSignals, Abortable, Deadline, Deadlined, Deadlines } from './
 import { ENDED, causeError, overtakes } from './end.js';
 import type { CloseCause, ErrorSerializer, Tally } from './end.js';
 import type { StreamExtras } from './extras.js';
+import { NO_HELLO, isMarked } from './hello-mark.js';
 import type { Label } from './label.js';
 import { Receiving, deliverEnd } from './receiving.js';
 import type { Excess, Reader } from './receiving.js';
@@ -354,8 +355,13 @@ export class StreamCore extends Subject<unknown> implements Deadlined, Abortable
 
   #data(frame: FrameOf<'data'>): void {
     const { headersDue } = this.#row;
-    if (headersDue === true) this.advance('recvData');
-    else if (frame.headers !== null) log('debug', `stream ${this.id}: ignored headers on a later frame`);
+    if (headersDue === true) {
+      this.advance('recvData');
+      if (this.local && isMarked(frame)) {
+        this.reset('library', ResetCode.PROTOCOL_ERROR, NO_HELLO);
+        return;
+      }
+    } else if (frame.headers !== null) log('debug', `stream ${this.id}: ignored headers on a later frame`);
     const stays = frame.trailers !== null || (frame.headers !== null && headersDue === true);
     const over = frame.end && this.advance('recvEnd') && this.isClosed;
     if (over) this.#leave();

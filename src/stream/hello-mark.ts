@@ -1,0 +1,12 @@
+import type { Metadata } from '../wire/frame.js';
+
+/** Marks the open of a hello (C11). An older acceptor ignores it. */
+export const HELLO_HEADER = 'mux.hello';
+
+/** Why an acceptor takes no call: its first stream had to be a hello. */
+export const NO_HELLO = 'this server expects a hello: pass connect() the option hello';
+
+/** Whether the remote has marked a stream as a hello. */
+export function isMarked({ headers }: { readonly headers: Readonly<Metadata> | null }): boolean {
+  return headers?.[HELLO_HEADER] !== undefined;
+}
