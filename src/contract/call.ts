@@ -1,8 +1,10 @@
 import { Observable } from 'rxjs';
 import type { PeerContext } from '../peer/options.js';
+import { endedHere } from '../stream/end.js';
+import type { CloseCause } from '../stream/end.js';
 import type { Stream } from '../stream/stream.js';
 import { isThenable } from '../util/check.js';
-import { ResetCode } from '../wire/codes.js';
+import { ResetCode, resetCodeName } from '../wire/codes.js';
 import { RemoteError } from '../wire/errors.js';
 import type { Metadata } from '../wire/frame.js';
 import type { Kind, Procedure } from './procedure.js';
@@ -26,7 +28,17 @@ export interface Call<In = unknown, Context = PeerContext, Name extends string =
   readonly context: Context;
   /** The headers that the caller sent. */
   readonly headers: Readonly<Metadata>;
-  /** Aborts when the call ends: when the caller leaves, and when the time is up that the caller's `timeoutMs` allows. */
+  /**
+   * Aborts when the call ends before its answer is complete: the caller has left, its time is up, or the connection is gone. A complete
+   * answer, such as the reply to an upload, aborts nothing. The reason is an `AbortError` that says who ended the call; its `cause` is the
+   * stream's error.
+   *
+   * @example
+   * ```ts
+   * answer(api, { report: (query, { signal }) => fetch(urlOf(query), { signal }).then((response) => response.json()) });
+   * // when the caller unsubscribes, signal.reason is AbortError: the caller left: unsubscribed
+   * ```
+   */
   readonly signal: AbortSignal;
   /** The stream below, for reply headers and trailers. Its items are not checked. */
   readonly stream: Stream;
@@ -37,6 +49,7 @@ export class AnsweredCall implements Call<unknown, unknown> {
   readonly kind: Kind;
   readonly #inputCheck: Procedure['input'];
   #input: Inputs<unknown> | null = null;
+  #signal: AbortSignal | null = null;
 
   constructor(
     readonly name: string,
@@ -63,8 +76,37 @@ export class AnsweredCall implements Call<unknown, unknown> {
   }
 
   get signal(): AbortSignal {
-    return this.stream.signal;
+    return (this.#signal ??= abandoned(this.stream));
   }
+}
+
+/** A signal that aborts when a stream ends before its answer is complete. The stream's own signal aborts at every end. */
+function abandoned(stream: Stream): AbortSignal {
+  const controller = new AbortController();
+  const ended = (): void => {
+    const { cause } = stream;
+    if (cause !== null && !endedHere(cause)) controller.abort(abortError(cause, stream.signal.reason));
+  };
+  const { signal } = stream;
+  if (signal.aborted) ended();
+  else signal.addEventListener('abort', ended, { once: true });
+  return controller.signal;
+}
+
+function abortError(ending: CloseCause, cause: unknown): Error {
+  return Object.assign(new Error(whoEnded(ending), { cause }), { name: 'AbortError' });
+}
+
+/** Says in words who ended a call, and why. */
+function whoEnded(cause: CloseCause): string {
+  if (cause.how === 'ended') return 'the call has ended';
+  if (cause.how === 'lost') return `the connection to the caller was lost (${cause.reason.code})`;
+  const { by, code, reason } = cause;
+  const why = reason === '' ? '' : `: ${reason}`;
+  if (code === ResetCode.DEADLINE_EXCEEDED) return `the caller's time is up${why}`;
+  if (by === 'remote')
+    return code === ResetCode.CANCEL ? `the caller left${why}` : `the caller reset the call (${resetCodeName(code)})${why}`;
+  return `this side ended the call (${resetCodeName(code)})${why}`;
 }
 
 /** The items of a stream, each checked when it is read. */
