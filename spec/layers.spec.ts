@@ -25,6 +25,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   index: UP_TO_PEER,
   msgpack: UP_TO_PEER,
   port: UP_TO_PEER,
+  session: UP_TO_PEER,
   node: [...UP_TO_PEER, 'index', 'node'],
   testing: [...UP_TO_PEER, 'index', 'contract', 'inspect', 'testing'],
   contract: [...UP_TO_PEER, 'contract'],

@@ -14,6 +14,7 @@ import * as node from '../../src/node.js';
 import * as otel from '../../src/otel.js';
 import * as port from '../../src/port.js';
 import * as react from '../../src/react.js';
+import * as session from '../../src/session.js';
 import * as testing from '../../src/testing.js';
 import * as topics from '../../src/topics.js';
 import * as uploads from '../../src/uploads.js';
@@ -40,6 +41,7 @@ describe.each([
   { door: 'node', namespace: node, subpath: './node' },
   { door: 'msgpack', namespace: msgpack, subpath: './msgpack' },
   { door: 'port', namespace: port, subpath: './port' },
+  { door: 'session', namespace: session, subpath: './session' },
   { door: 'contract', namespace: contract, subpath: './contract' },
   { door: 'angular', namespace: angular, subpath: './angular' },
   { door: 'react', namespace: react, subpath: './react' },
@@ -78,6 +80,7 @@ describe('the version', () => {
     ['rxmux/node', node.VERSION],
     ['rxmux/msgpack', msgpack.VERSION],
     ['rxmux/port', port.VERSION],
+    ['rxmux/session', session.VERSION],
     ['rxmux/contract', contract.VERSION],
     ['rxmux/angular', angular.VERSION],
     ['rxmux/react', react.VERSION],

@@ -16,6 +16,7 @@ export const PUBLIC_NAMES: Readonly<
     | 'node'
     | 'msgpack'
     | 'port'
+    | 'session'
     | 'contract'
     | 'angular'
     | 'react'
@@ -64,6 +65,10 @@ export const PUBLIC_NAMES: Readonly<
   port: {
     values: names('VERSION portSocket'),
     types: names('PortLike SocketLike'),
+  },
+  session: {
+    values: names('VERSION renewing sessionEnds sessionExpired sessionRefused'),
+    types: names('DialContext Hello SessionEndOptions'),
   },
   contract: {
     values: names('VERSION answer answering channel client contract fail isFailure plain request stream upload whenError'),

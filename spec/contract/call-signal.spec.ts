@@ -170,7 +170,7 @@ describe('Signal of a call over a real socket', () => {
     const server = serve({
       port: 0,
       ...answering(contract({ store: upload<string, number, number>() }), {
-        store: async (payload, call) => {
+        store: async (_, call) => {
           seen.push(call);
           expect(call.signal.aborted).toBe(false);
           let count = 0;

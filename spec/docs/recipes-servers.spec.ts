@@ -1,13 +1,29 @@
+import { createHmac } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { BehaviorSubject, catchError, delayWhen, firstValueFrom, map, mergeMap, NEVER, of, Subject, throwError, timer } from 'rxjs';
+import {
+  asyncScheduler,
+  BehaviorSubject,
+  catchError,
+  delayWhen,
+  firstValueFrom,
+  map,
+  mergeMap,
+  NEVER,
+  of,
+  Subject,
+  throwError,
+  timer,
+} from 'rxjs';
 import type { Observable } from 'rxjs';
+import { WebSocket } from 'ws';
 import { marbles } from '../../marbles/support/virtual.js';
 import { connect as connectInBrowser, logger, ResetCode, ResetError, respond } from '../../src/index.js';
 import type { Peer } from '../../src/index.js';
 import { connect, serve } from '../../src/node.js';
+import { sessionRefused } from '../../src/session.js';
 import { createServer as createServerFromTesting, virtualTime } from '../../src/testing.js';
 import type { VirtualTime } from '../../src/testing.js';
 import { collectLogs } from '../support/peer/logs.js';
@@ -42,6 +58,29 @@ describe('recipes servers', () => {
       const peer = connect(`ws://localhost:${port}`, { headers: { cookie: 'session=s1' } });
       expect(await peer.request(null)).toEqual({ user: 'ann' });
       await expect(connect(`ws://localhost:${port}`).opened).rejects.toMatchObject({ status: 401 });
+      await Promise.all([peer.close(), server.close()]);
+    });
+  });
+
+  describe('cookie that expires', () => {
+    it('`sessionOf` and `greetSession` refuse an unknown session, and extend one that has expired', async () => {
+      const sessions = new Map([['s1', { user: 'ann', endsAt: new Date(0) }]]);
+      const server = serve({
+        port: 0,
+        verify: page.sessionOf,
+        onHello: page.greetSession((id) => Promise.resolve(sessions.get(id))),
+        handler: (_, stream) => stream.reply(stream.peer.context),
+      });
+      const { port } = (await server.listening) as AddressInfo;
+      const extend = () => Promise.resolve(sessions.set('s1', { user: 'ann', endsAt: new Date(Date.now() + 3_600_000) }));
+      const dial = (cookie: string) =>
+        page.connectInSession(`ws://localhost:${port}`, extend, {
+          socket: (url, protocol) => new WebSocket(url, protocol, { headers: { cookie } }),
+        });
+      const unknown = dial('session=s2');
+      await expect(unknown.opened).rejects.toMatchObject({ code: 'REMOTE', message: 'log in again' });
+      const peer = dial('session=s1');
+      expect(await peer.request(null)).toEqual({ session: 's1', user: 'ann' });
       await Promise.all([peer.close(), server.close()]);
     });
   });
@@ -224,9 +263,9 @@ describe('connections', () => {
     await time.advance(10);
     expect(await second).toBe('Bearer t2');
     expect(seen).toEqual([
-      [{ token: 't1' }, {}, {}],
+      [{ token: 't1' }, { 'mux.hello': 'renews' }, {}],
       ['mine', { authorization: 'Bearer t1' }, { name: 'the holder of t1' }],
-      [{ token: 't2' }, {}, {}],
+      [{ token: 't2' }, { 'mux.hello': 'renews' }, {}],
       ['mine', { authorization: 'Bearer t2' }, { name: 'the holder of t2' }],
     ]);
   });
@@ -263,14 +302,96 @@ describe('connections', () => {
     expect(peer.status.state).toBe('open');
   });
 
-  it('`connectAs` with `untilRefused` fails at a refused token', async () => {
-    const { network, ...tokens } = countingTokens(() => false);
+  it('`connectAs` stops at a token that `sessionRefused` refuses', async () => {
+    const network = new Network({ onHello: page.greet(() => Promise.reject(sessionRefused('unknown token'))) });
+    const tokens = { current: () => 't', refresh: () => Promise.resolve('t') };
+    const peer = page.connectAs('ws://test', tokens, { socket: network.socket });
+    const { opened } = peer;
+    const outcome = expect(opened).rejects.toMatchObject({ code: 'REMOTE', message: 'unknown token' });
+    await time.advance(600_000);
+    await outcome;
+    expect([network.dials.length, peer.status.state]).toEqual([1, 'closed']);
+  });
+
+  /** Signs tokens as a JWT library does, and verifies them with the error codes of jose. */
+  const KEY = 'secret';
+  const encoded = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const signatureOf = (text: string): string => createHmac('sha256', KEY).update(text).digest('base64url');
+  const signed = (payload: object): string => {
+    const text = `${encoded({ alg: 'HS256' })}.${encoded(payload)}`;
+    return `${text}.${signatureOf(text)}`;
+  };
+  const coded = (code: string): Error => Object.assign(new Error(code), { code });
+  const verifyJwt = (token: string): Promise<{ payload: { sub?: string; exp?: number } }> => {
+    const [header = '', body = '', signature] = token.split('.');
+    if (signatureOf(`${header}.${body}`) !== signature) return Promise.reject(coded('ERR_JWS_SIGNATURE_VERIFICATION_FAILED'));
+    const payload = JSON.parse(Buffer.from(body, 'base64url').toString()) as { sub?: string; exp: number };
+    return payload.exp * 1_000 <= asyncScheduler.now() ? Promise.reject(coded('ERR_JWT_EXPIRED')) : Promise.resolve({ payload });
+  };
+  const inSeconds = (seconds: number): number => asyncScheduler.now() / 1_000 + seconds;
+
+  it('`greetJwt` renews the tokens of `connectAs` on one socket, before each expires', async () => {
+    const network = new Network({ onHello: page.greetJwt(verifyJwt) });
+    let refreshes = 0;
+    const refresh = () => Promise.resolve(signed({ sub: `ann ${++refreshes}`, exp: inSeconds(300) }));
+    const peer = page.connectAs('ws://test', { current: () => '', refresh }, { socket: network.socket });
+    await time.advance(269_000);
+    expect([refreshes, network.last.peer.context]).toEqual([1, { name: 'ann 1' }]);
+    await time.advance(631_000);
+    expect([network.dials.length, network.last.peer.context, peer.status.state]).toEqual([1, { name: 'ann 4' }, 'open']);
+    void peer.close();
+    await time.advance(3_000);
+  });
+
+  it.each<[string, () => string, number, string]>([
+    ['stops at a forged token', () => `${signed({ sub: 'ann', exp: 1e9 }).slice(0, -2)}xx`, 1, 'bad token'],
+    ['asks once for a fresh token', () => signed({ sub: 'ann', exp: inSeconds(-1) }), 2, 'the session has expired'],
+  ])('`greetJwt` %s', async (_what, token, dials, message) => {
+    const network = new Network({ onHello: page.greetJwt(verifyJwt) });
+    const tokens = { current: () => '', refresh: () => Promise.resolve(token()) };
+    const peer = page.connectAs('ws://test', tokens, { socket: network.socket });
+    const outcome = expect(peer.opened).rejects.toMatchObject({ code: 'REMOTE', message });
+    await time.advance(600_000);
+    await outcome;
+    expect(network.dials.length).toBe(dials);
+  });
+
+  it('`greetJwt` is a fault of the server, and no refusal, when the key server is away', async () => {
+    let isAway = true;
+    const onHello = page.greetJwt((token) => (isAway ? Promise.reject(coded('ERR_JWKS_TIMEOUT')) : verifyJwt(token)));
+    const network = new Network({ onHello });
     const warn = jest.spyOn(logger, 'warn').mockImplementation(() => undefined);
-    const peer = page.connectAs('ws://test', tokens, { socket: network.socket, reconnect: page.untilRefused });
-    await time.advance(30_000);
-    await expect(peer.opened).rejects.toMatchObject({ code: 'REMOTE', message: 'no t1' });
-    expect([tokens.current(), peer.status.state]).toEqual(['t1', 'closed']);
-    expect(warn.mock.calls).toEqual([]);
+    jest.spyOn(logger, 'error').mockImplementation(() => undefined);
+    const tokens = { current: () => '', refresh: () => Promise.resolve(signed({ sub: 'ann', exp: inSeconds(300) })) };
+    const peer = page.connectAs('ws://test', tokens, { socket: network.socket });
+    await time.advance(2_000);
+    isAway = false;
+    await time.advance(60_000);
+    expect(peer.status.state).toBe('open');
+    expect(warn.mock.calls.length).toBeGreaterThan(0);
+    void peer.close();
+    await time.advance(3_000);
+  });
+
+  it('`greetSession` has the page extend its session before the session ends, on the same socket', async () => {
+    const session = { user: 'ann', endsAt: new Date(asyncScheduler.now() + 100_000) };
+    const onHello = page.greetSession((id) => Promise.resolve(id === 's1' ? session : undefined));
+    const network = new Network({ onHello, context: { session: 's1' } as object });
+    let extended = 0;
+    const extend = () => {
+      extended++;
+      session.endsAt = new Date(asyncScheduler.now() + 100_000);
+      return Promise.resolve();
+    };
+    const peer = page.connectInSession('ws://test', extend, { socket: network.socket });
+    await time.advance(69_000);
+    expect([extended, network.last.peer.context]).toEqual([0, { session: 's1', user: 'ann' }]);
+    await time.advance(2_000);
+    expect(extended).toBe(1);
+    await time.advance(300_000);
+    expect([network.dials.length, peer.status.state]).toEqual([1, 'open']);
+    void peer.close();
+    await time.advance(3_000);
   });
 
   it('`askedStore` emits only a few stores to a slow client, and the newest one last', async () => {

@@ -14,11 +14,12 @@ import * as limiter from 'rate-limiter-flexible';
 import * as contract from '../../src/contract.js';
 import type { Around, Call } from '../../src/contract.js';
 import * as rxmux from '../../src/index.js';
-import type { ConnectOptions, ErrorSerializer, Peer, Reconnect, Remove, Stream, StreamHandler } from '../../src/index.js';
+import type { ConnectOptions, ErrorSerializer, Peer, Remove, Stream, StreamHandler } from '../../src/index.js';
 import * as node from '../../src/node.js';
 import type { MuxServer, ServeOptions } from '../../src/node.js';
 import type { PortLike } from '../../src/port.js';
 import * as port from '../../src/port.js';
+import * as session from '../../src/session.js';
 import * as topics from '../../src/topics.js';
 import * as uploads from '../../src/uploads.js';
 import { fences } from './markdown.js';
@@ -57,8 +58,11 @@ export interface Recipes {
   onlyPublic: ErrorSerializer;
   bySession: (find: (session: string) => Promise<string | undefined>) => NonNullable<ServeOptions['verify']>;
   connectAs: (url: string, tokens: { current(): string; refresh(): Promise<string> }, options?: ConnectOptions) => Peer;
-  untilRefused: Reconnect;
   greet: (verify: (token: string) => Promise<{ name: string }>) => StreamHandler;
+  greetJwt: (verify: (token: string) => Promise<{ payload: { sub?: string; exp?: number } }>) => StreamHandler;
+  sessionOf: NonNullable<ServeOptions['verify']>;
+  greetSession: (find: (id: string) => Promise<{ user: string; endsAt: Date } | undefined>) => StreamHandler;
+  connectInSession: (url: string, extend: () => Promise<unknown>, options?: ConnectOptions) => Peer;
   connectionNotice: (peer: Peer) => Observable<string | null>;
   childOf: (parent: unknown, newId: NewId) => string;
   trace: (peer: Peer, newId: NewId) => Remove;
@@ -89,6 +93,7 @@ const MODULES: Readonly<Record<string, object>> = {
   'node:http': http,
   'rxmux/node': node,
   'rxmux/port': port,
+  'rxmux/session': session,
   'rxmux/contract': contract,
   'rxmux/topics': topics,
   'rxmux/uploads': uploads,

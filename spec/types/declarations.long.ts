@@ -13,6 +13,7 @@ const MODULES = {
   node: 'rxmux/node',
   msgpack: 'rxmux/msgpack',
   port: 'rxmux/port',
+  session: 'rxmux/session',
   contract: 'rxmux/contract',
   angular: 'rxmux/angular',
   react: 'rxmux/react',

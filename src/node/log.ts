@@ -1,6 +1,7 @@
 import { inspect } from 'node:util';
 import { boundLogs, log, showable } from '../logger.js';
 import type { LogLevel, WriteLine } from '../logger.js';
+import { HELLO_HANDLER } from '../peer/hello.js';
 import { isError } from '../util/check.js';
 import { backgroundTimer } from '../util/time.js';
 
@@ -69,7 +70,10 @@ export class SparseLog {
   }
 }
 
-/** The most lines of one kind that are written at once. Then there is one line in each period, with a count. */
+/**
+ * The most lines of one kind that are written at once. Then there is one line in each period, with a count. Of the errors of `onHello` only
+ * one is written at once, because each dial of a client with a bad token may cause one.
+ */
 const MOST_AT_ONCE = 20;
 const PERIOD_MS = 60_000;
 /** Messages with the same first characters are of one kind. The rest may be a remote's text. */
@@ -109,7 +113,7 @@ function boundLine(level: Exclude<LogLevel, 'silent'>, message: string, errors: 
     (more) => {
       writeUnlessFull('stderr', write, more === 0 ? '' : `, the last of ${more} more`);
     },
-    MOST_AT_ONCE,
+    message.includes(HELLO_HANDLER) ? 1 : MOST_AT_ONCE,
   );
 }
 

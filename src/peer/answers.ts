@@ -4,7 +4,6 @@ import { log } from '../logger.js';
 import { completeGuarded, guard } from '../rx/subscribers.js';
 import { HookList } from '../rx/values.js';
 import { endAnswer, failAnswer, stopUpload } from '../stream/answer.js';
-import type { LogFailure } from '../stream/end.js';
 import type { StreamCore } from '../stream/stream-core.js';
 import type { Stream } from '../stream/stream.js';
 import { checkFunction, isThenable } from '../util/check.js';
@@ -17,8 +16,8 @@ import { warnOfRefusal } from './log.js';
 /** Why a stream was refused on a side that answers none. */
 export const NO_HANDLER = 'no handler took this stream: this side has neither an onStream handler nor an operator such as respond()';
 
-/** Calls a handler to answer a stream, and `settled` when the handler has finished. */
-export function runHandler(handler: StreamHandler, stream: StreamCore, settled?: (failed: boolean) => void, logFailure?: LogFailure): void {
+/** Calls a handler to answer a stream, and `settled` when the handler has finished. `what` names the handler in the log. */
+export function runHandler(handler: StreamHandler, stream: StreamCore, settled?: (failed: boolean) => void, what?: string): void {
   const answered = (result: unknown): void => {
     if (result !== undefined && !stream.isTaken && stream.cause === null) warnOfResult(handler, result);
     stream.handlerSettled();
@@ -27,7 +26,7 @@ export function runHandler(handler: StreamHandler, stream: StreamCore, settled?:
   };
   const failed = (error: unknown): void => {
     stream.handlerSettled();
-    failAnswer(stream, error, logFailure);
+    failAnswer(stream, error, what);
     stopUpload(stream);
     settled?.(true);
   };

@@ -1,16 +1,18 @@
+import { Subscription, asyncScheduler } from 'rxjs';
 import type { Connection, ConnectionLimits } from '../connection/connection.js';
 import { log } from '../logger.js';
 import { guard } from '../rx/subscribers.js';
 import type { Deadline } from '../stream/deadlines.js';
-import { endedHere, isCall } from '../stream/end.js';
-import { HELLO_HEADER, NO_HELLO, isMarked } from '../stream/hello-mark.js';
+import { endedHere, isCall, messageOf } from '../stream/end.js';
+import { HELLO_HEADER, NO_HELLO, RENEWS, isMarked } from '../stream/hello-mark.js';
 import { copyMetadata, freezeMetadata } from '../stream/metadata.js';
 import { sendable } from '../stream/sending.js';
 import { encodedPayload } from '../stream/payload.js';
 import { StreamCore } from '../stream/stream-core.js';
 import type { Stream } from '../stream/stream.js';
 import { atLeast, checkNumber, readObject, readOptions } from '../util/check.js';
-import type { Given, NamesOf, Options } from '../util/check.js';
+import type { Given, Options } from '../util/check.js';
+import { LONGEST_TIMER_MS } from '../util/time.js';
 import { CloseCode, ResetCode } from '../wire/codes.js';
 import { ConnectionFault, RefusedError } from '../wire/errors.js';
 import type { MetadataInput } from '../wire/frame.js';
@@ -21,7 +23,6 @@ import { readOne } from './calls.js';
 import { PeerCore } from './core.js';
 import type { DialContext } from './dial/dialer.js';
 import type { StreamHandler } from './hooks.js';
-import { sparsely } from './log.js';
 import type { ResolvedOptions } from './options.js';
 
 /** Default time limit of a hello and its reply together, on either side, in ms. */
@@ -94,17 +95,20 @@ export function sayHello(
   stream.send(frame);
 }
 
-const HELLO_NAMES: NamesOf<Hello> = { payload: true, headers: true, onReply: true };
+const HELLO_NAMES: readonly string[] = ['payload', 'headers', 'onReply'] satisfies (keyof Hello)[];
 
 /** @throws TypeError for a value that is no hello; it shows only the value's type or a key, because the value may be a token */
-function checkHello(given: Hello): void {
-  const type = (given as unknown) === null ? 'null' : Array.isArray(given) ? 'array' : typeof given;
-  const stray = type === 'object' && Object.keys(given).find((key) => !Object.hasOwn(HELLO_NAMES, key));
-  if (stray === false || stray !== undefined)
-    throw new TypeError(
-      `hello(): expected { payload, headers, onReply }, got ${stray === false ? type : `'${stray}': write { payload: { ${stray} } }`}`,
-    );
+export function checkHello(given: Hello): void {
+  let got: string | undefined = (given as unknown) === null ? 'null' : Array.isArray(given) ? 'array' : typeof given;
+  if (got === 'object') {
+    const stray = Object.keys(given).find((key) => !HELLO_NAMES.includes(key));
+    got = stray && `'${stray}': write { payload: { ${stray} } }`;
+  }
+  if (got !== undefined) throw new TypeError(`hello(): expected { payload, headers, onReply }, got ${got}`);
 }
+
+/** Names `onHello` in the log. */
+export const HELLO_HANDLER = 'the hello handler onHello';
 
 /** How an acceptor answers a hello. */
 export interface ExpectedHello {
@@ -139,6 +143,8 @@ export class HelloAcceptor implements Gate {
   #hello: StreamCore | null = null;
   /** Whether an earlier hello of this socket was accepted, so that other streams need not wait for the newest. */
   #isRenewing = false;
+  /** The timers of the session's end. */
+  #session = Subscription.EMPTY;
   #deadline: Deadline | null = null;
 
   constructor(
@@ -200,14 +206,17 @@ export class HelloAcceptor implements Gate {
       this.#markReply(stream);
       this.#widenWhenAnswered();
     }
+    const session = this.#session;
     runHandler(
       this.expected.handler,
       stream,
       (failed) => {
         this.#stop();
         if (!this.isAnswered || (failed && !this.#isEndedByDialer())) this.#reject();
+        // The end of the session before holds no more, also where the fresh hello has set none.
+        else if (this.#session === session) session.unsubscribe();
       },
-      logFailure,
+      HELLO_HANDLER,
     );
   }
 
@@ -247,14 +256,46 @@ export class HelloAcceptor implements Gate {
 
   close(): void {
     this.#stop();
+    this.#session.unsubscribe();
+  }
+
+  /**
+   * Closes the peer at `endsAt`, on the clock of rxjs. Before that it asks a dialer that renews for a fresh hello.
+   *
+   * @param askBeforeMs how long before; at most half of the time that is left
+   * @throws TypeError for a stream that is not the newest hello
+   */
+  endSession(hello: StreamCore, endsAt: number, askBeforeMs: number): void {
+    if (hello !== this.#hello) throw new TypeError('sessionEnds: expected the stream that onHello received last, got another');
+    this.#session.unsubscribe();
+    const session = (this.#session = new Subscription());
+    if (endsAt === Infinity) return;
+    const restMs = endsAt - asyncScheduler.now();
+    if (hello.headers[HELLO_HEADER] === RENEWS)
+      runAt(session, endsAt - Math.min(askBeforeMs, restMs / 2), () => {
+        this.#ask(endsAt);
+      });
+    runAt(session, endsAt, () => {
+      this.core.close({ drainMs: 0, code: ResetCode.NO_ERROR, reason: 'the session has ended' });
+    });
+  }
+
+  #ask(endsAt: number): void {
+    const timeoutMs = Math.max(1, endsAt - asyncScheduler.now());
+    // A dialer that sends no fresh hello loses its connection when the session ends.
+    this.core.peer.request(undefined, { headers: { [HELLO_HEADER]: true }, timeoutMs }).catch((error: unknown) => {
+      log('debug', `${this.core.label}: the dialer sent no fresh hello: ${messageOf(error)}`);
+    });
   }
 }
 
-/** Logs an error of `onHello`, one a minute: each dial of a client can cause one. */
-function logFailure(error: unknown, { label }: StreamCore): void {
-  sparsely('the hello handler', (more) => {
-    log('error', `${label}: the hello handler onHello failed${more}`, error);
-  });
+/** Runs a task at a time on the clock of rxjs. */
+function runAt(until: Subscription, at: number, task: () => void): void {
+  const restMs = at - asyncScheduler.now();
+  const again = (): void => {
+    runAt(until, at, task);
+  };
+  until.add(asyncScheduler.schedule(restMs > LONGEST_TIMER_MS ? again : task, Math.min(Math.max(0, restMs), LONGEST_TIMER_MS)));
 }
 
 /**

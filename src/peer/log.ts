@@ -107,27 +107,21 @@ function statusLine(status: PeerStatus): string {
   }
 }
 
-/** The log has one line a minute for each kind, over all peers, because a remote can cause such lines at any rate. */
+/** The log has one line a minute for each code, over all peers, because a remote can cause refusals at any rate. */
 const PERIOD_MS = 60_000;
 
-/** The last line of each kind, and the events since. */
-const lines = new Map<unknown, { readonly at: number; more: number }>();
+/** The last line of each code, and the refusals since. */
+const lines = new Map<ResetCode, { readonly at: number; more: number }>();
 
-/** Calls `write` once a minute for each kind; `more` counts the events since the line before. */
-export function sparsely(kind: unknown, write: (more: string) => void): void {
+/** Warns of a stream of the remote that the library has refused. Its opener may not listen, for example after a `notify`. */
+export function warnOfRefusal(label: string, code: ResetCode, reason: string): void {
   const now = steadyNow();
-  const last = lines.get(kind);
+  const last = lines.get(code);
   if (last !== undefined && now - last.at < PERIOD_MS) {
     last.more++;
     return;
   }
-  lines.set(kind, { at: now, more: 0 });
-  write(last === undefined || last.more === 0 ? '' : `, and ${last.more} more since the line before`);
-}
-
-/** Warns of a stream of the remote that the library has refused. Its opener may not listen, for example after a `notify`. */
-export function warnOfRefusal(label: string, code: ResetCode, reason: string): void {
-  sparsely(code, (more) => {
-    log('warn', `${label} refused a stream with ${resetCodeName(code)}${more}: ${oneLine(reason, 300)}`);
-  });
+  lines.set(code, { at: now, more: 0 });
+  const more = last === undefined || last.more === 0 ? '' : `, and ${last.more} more since the line before`;
+  log('warn', `${label} refused a stream with ${resetCodeName(code)}${more}: ${oneLine(reason, 300)}`);
 }

@@ -1,4 +1,3 @@
-import type { LogFailure } from './end.js';
 import type { StreamCore } from './stream-core.js';
 import { acceptLast, resetPayload, sendHeadersOfFailure } from './sending.js';
 import { ResetCode } from '../wire/codes.js';
@@ -25,12 +24,12 @@ export function stopUpload(stream: StreamCore): void {
 }
 
 /** Resets a stream with the error of its handler or its input. After the stream's end the answer stands, and only this side sees the error. */
-export function failAnswer(stream: StreamCore, error: unknown, logFailure?: LogFailure): void {
+export function failAnswer(stream: StreamCore, error: unknown, what?: string): void {
   const { local, sealed } = stream;
   const isReported = !local && isUnexpected(error, stream);
   const when = sealed ? ' after its stream had ended' : '';
   if (!sealed) resetByError(stream, error);
-  if (isReported) report(error, stream, when, logFailure);
+  if (isReported) report(error, stream, what, when);
   else if (logger.isEnabledFor('debug'))
     log('debug', `${stream.label}: ${local ? 'an input' : 'a handler'} failed${when}: ${messageOf(error)}`);
 }

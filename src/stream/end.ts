@@ -262,13 +262,10 @@ function redacted(error: unknown, serializer: ErrorSerializer, code: ResetCode):
 /** Errors that the log has shown. */
 const logged = new WeakSet();
 
-/** Logs an error of a handler. `when` is added to the line. */
-export type LogFailure = (error: unknown, stream: StreamCore, when: string) => void;
-
 /** Reports the error of a handler or an answer to the error observers of its peer. Without an observer, logs the error. */
-export function report(error: unknown, stream: StreamCore, when = '', logFailure: LogFailure = logOnce): void {
+export function report(error: unknown, stream: StreamCore, what = 'a handler', when = ''): void {
   const { errors } = stream.owner.hooks;
-  if (errors.entries.length === 0) logFailure(error, stream, when);
+  if (errors.entries.length === 0) logOnce(error, `${stream.label}: ${what} failed${when}`);
   for (const { hook } of errors.entries) guard('onError', () => hook(error, stream.facade));
 }
 
@@ -292,12 +289,12 @@ function stemsFrom(error: unknown, end: unknown): boolean {
   return false;
 }
 
-function logOnce(error: unknown, { label }: StreamCore, when: string): void {
+function logOnce(error: unknown, message: string): void {
   if (typeof error === 'object' && error !== null) {
     if (logged.has(error)) return;
     logged.add(error);
   }
-  log('error', `${label}: a handler failed${when}`, error);
+  log('error', message, error);
 }
 
 /** Errors that belong to another call than the one that they ended. */

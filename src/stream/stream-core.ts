@@ -357,7 +357,7 @@ export class StreamCore extends Subject<unknown> implements Deadlined, Abortable
     const { headersDue } = this.#row;
     if (headersDue === true) {
       this.advance('recvData');
-      if (this.local && isMarked(frame)) {
+      if (isMarked(frame)) {
         this.reset('library', ResetCode.PROTOCOL_ERROR, NO_HELLO);
         return;
       }

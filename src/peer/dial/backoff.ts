@@ -39,8 +39,9 @@ export interface Reconnect {
   /**
    * Failures in a row before the peer stops dialing. A dial that fails while a server restarts does not end it (D2). These end it at once (D3),
    * unless `shouldRetry` says otherwise: the close codes 1002, 1003, 4002 and 4003, HTTP 400, 401 and 403, a goaway with PROTOCOL_ERROR, a
-   * CodecMismatch, and a platform without a WebSocket. A socket that the server closes within 1 s, before any message, is a failure and no
-   * connection. Default 5 until the first connection, then Infinity.
+   * CodecMismatch, and a platform without a WebSocket. So do a hello that `sessionRefused` refuses, a second expired one, and the 20th in a row
+   * whose `onHello` fails (C15). A socket that the server closes within 1 s, before any message, is a failure and no connection.
+   * Default 5 until the first connection, then Infinity.
    */
   readonly maxAttempts?: number | undefined;
   /** How long a socket must last to count as stable, in ms. Default 10 000. */
@@ -68,6 +69,8 @@ export const RECONNECT: Options<Reconnect, ResolvedReconnect> = {
 };
 
 const ATTEMPTS_BEFORE_SUCCESS = 5;
+/** A server that has failed this number of hellos in a row accepts none. Fewer may be a database that restarts. */
+const FAILED_HELLOS = 20;
 const MAX_DELAY_MS = 5_000;
 /** The delay after a limit of the server, and the longest `Retry-After`, unless `maxDelayMs` is set, in ms. */
 const CALM_DELAY_MS = 30_000;
@@ -122,6 +125,10 @@ export class Backoff {
   #restartAt: number | null = null;
   /** Sockets that have opened, except those that the remote closed at once. */
   #connections = 0;
+  /** Hellos in a row that the server has failed. */
+  #failedHellos = 0;
+  /** Whether the server has said that the session has expired, and has accepted no hello since. */
+  expired = false;
 
   /** @throws TypeError naming the option */
   constructor(options: Reconnect) {
@@ -148,6 +155,8 @@ export class Backoff {
   /** Called when a socket has opened and its hello was answered. */
   connected(): void {
     this.#connections++;
+    this.#failedHellos = 0;
+    this.expired = false;
   }
 
   /** Called when a socket has become stable. */
@@ -162,7 +171,14 @@ export class Backoff {
     if (!facts.offline) this.#count(reason.code, facts, isExcused);
     if (wasTurnedAway(reason.code, facts)) this.#connections--;
     const budget = this.#maxAttempts ?? (this.#connections > 0 ? Infinity : ATTEMPTS_BEFORE_SUCCESS);
+    let isRefused = false;
+    if (facts.error?.code === 'REMOTE') {
+      const answer = (facts.error.payload as { readonly name?: unknown } | null)?.name;
+      isRefused = ++this.#failedHellos >= FAILED_HELLOS || answer === 'REFUSED' || (answer === 'EXPIRED' && this.expired);
+      if (answer === 'EXPIRED') this.expired = true;
+    }
     const fatal =
+      isRefused ||
       facts.announced === ResetCode.PROTOCOL_ERROR ||
       FATAL_CODES.has(reason.code) ||
       (facts.status !== null && FATAL_STATUS.has(facts.status)) ||

@@ -34,6 +34,8 @@ export interface DialContext {
   readonly reconnects: number;
   /** Why the last socket ended, or the last dial failed. */
   readonly last: CloseReason | null;
+  /** Whether the server has said that the session has expired, or asks for a fresh hello: a token of your cache is of no use then. */
+  readonly expired: boolean;
   /** Aborts when the peer abandons this dial. */
   readonly signal: AbortSignal;
 }
@@ -183,7 +185,8 @@ export class Dialer implements SocketSource {
       this.#phase = 'dialing';
       this.#helloError = null;
       const dial = (this.#dial = new Subscription());
-      const context = contextOf({ attempt: this.#nextAttempt(), reconnects: this.#sockets, last: this.#last }, dial);
+      const expired = this.plan.backoff?.expired ?? false;
+      const context = contextOf({ attempt: this.#nextAttempt(), reconnects: this.#sockets, last: this.#last, expired }, dial);
       this.#report();
       // An observer of the status may have closed the peer.
       if (dial.closed) return;

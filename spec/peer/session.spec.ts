@@ -1,0 +1,359 @@
+import { describe, expect, it } from '@jest/globals';
+import { Subject, firstValueFrom, take, timer } from 'rxjs';
+import type { ConnectOptions, DialContext, Hello, Peer, Stream, StreamHandler } from '../../src/index.js';
+import { connect, serve } from '../../src/node.js';
+import { renewing, sessionEnds, sessionExpired, sessionRefused } from '../../src/session.js';
+import type { SessionEndOptions } from '../../src/session.js';
+import { echo, greeted } from '../support/peer/dialing.js';
+import { collectLogs } from '../support/peer/logs.js';
+import { settled } from '../support/peer/outcome.js';
+import { virtualPeerTime } from '../support/peer/time.js';
+
+/** Says a hello with a number that rises, and notes each context. */
+function counting(contexts: DialContext[]): (context: DialContext) => Hello {
+  return (context) => {
+    contexts.push(context);
+    return { payload: contexts.length };
+  };
+}
+
+const expiries = (contexts: readonly DialContext[]): readonly boolean[] => contexts.map(({ expired }) => expired);
+
+describe('Refused and expired hellos', () => {
+  const time = virtualPeerTime();
+  const logs = collectLogs();
+
+  async function dialedBy(onHello: StreamHandler, options: ConnectOptions = {}, ms = 600_000) {
+    const contexts: DialContext[] = [];
+    const dialed = greeted({ reconnect: { maxAttempts: Infinity }, hello: counting(contexts), ...options }, { onHello, onStream: echo });
+    const outcome = settled(dialed.peer.opened);
+    await time.advance(ms);
+    return { ...dialed, contexts, outcome };
+  }
+
+  it('A dialer stops at the first hello that `sessionRefused` refuses', async () => {
+    const { network, peer, contexts, outcome } = await dialedBy(() => {
+      throw sessionRefused('unknown token');
+    });
+    expect([network.dials.length, peer.status.state, expiries(contexts)]).toEqual([1, 'closed', [false]]);
+    const payload = { name: 'REFUSED', message: 'unknown token', declared: true };
+    expect(await outcome).toEqual({ error: expect.objectContaining({ code: 'REMOTE', message: 'unknown token', payload }) });
+    expect(logs.errors).toEqual([]);
+  });
+
+  it('A dialer says one fresh hello at once after `sessionExpired`, and stops when it has expired too', async () => {
+    const { network, peer, contexts } = await dialedBy(() => Promise.reject(sessionExpired()));
+    expect([network.dials.length, peer.status.state, expiries(contexts)]).toEqual([2, 'closed', [false, true]]);
+  });
+
+  it('A fresh hello that is accepted ends the expiry', async () => {
+    const expired = new Set<unknown>([1, 3]);
+    const { network, peer, contexts } = await dialedBy(
+      (payload, stream) => {
+        if (expired.has(payload)) throw sessionExpired();
+        return stream.reply();
+      },
+      {},
+      1_000,
+    );
+    expect([peer.status.state, expiries(contexts)]).toEqual(['open', [false, true]]);
+    network.last.link.cut();
+    await time.advance(60_000);
+    expect([peer.status.state, expiries(contexts)]).toEqual(['open', [false, true, false, true]]);
+    void peer.close();
+    await time.advance(3_000);
+  });
+
+  it('`shouldRetry` has the last word on a refused hello', async () => {
+    const { network, peer } = await dialedBy(
+      () => {
+        throw sessionRefused();
+      },
+      { reconnect: { shouldRetry: ({ attempt, willRetry }) => willRetry || attempt < 3 } },
+    );
+    expect([network.dials.length, peer.status.state]).toEqual([3, 'closed']);
+  });
+
+  it.each<[string, ConnectOptions['reconnect']]>([
+    ['maxAttempts: Infinity', { maxAttempts: Infinity }],
+    ['short delays', { maxAttempts: Infinity, minDelayMs: 1, maxDelayMs: 1 }],
+  ])('A token that is always bad ends the dialing after 20 hellos: %s', async (_what, reconnect) => {
+    const { network, peer, outcome } = await dialedBy(() => Promise.reject(new Error('bad token')), { reconnect });
+    expect([network.dials.length, peer.status.state]).toEqual([20, 'closed']);
+    expect(await outcome).toEqual({ error: expect.objectContaining({ code: 'REMOTE', message: 'bad token' }) });
+    expect(logs.errors.length).toBeLessThanOrEqual(4);
+  });
+
+  it('An accepted hello clears the count of failed hellos, and dials without an answer do not count', async () => {
+    let hellos = 0;
+    const { network, peer } = await dialedBy(
+      (_, stream) => (++hellos % 19 === 0 ? stream.reply() : Promise.reject(new Error('busy'))),
+      {
+        reconnect: { maxAttempts: Infinity, minDelayMs: 1, maxDelayMs: 1 },
+      },
+      1_000,
+    );
+    expect([hellos, peer.status.state]).toEqual([19, 'open']);
+    network.answer = { status: null };
+    network.last.link.cut();
+    await time.advance(1_000);
+    network.answer = 'accept';
+    await time.advance(1_000);
+    expect([hellos, peer.status.state]).toEqual([38, 'open']);
+    void peer.close();
+    await time.advance(3_000);
+  });
+});
+
+describe('Session that ends', () => {
+  const time = virtualPeerTime();
+  const logs = collectLogs();
+
+  const ending =
+    (ms: number, options?: SessionEndOptions): StreamHandler =>
+    (payload, stream) => {
+      sessionEnds(stream, time.now + ms, options);
+      return stream.reply(payload);
+    };
+
+  function renewed(onHello: StreamHandler, hello?: (context: DialContext) => Hello | Promise<Hello>) {
+    const contexts: DialContext[] = [];
+    const counted = counting(contexts);
+    const watched = greeted(
+      {
+        reconnect: true,
+        hello: renewing((context) => {
+          const made = counted(context);
+          return hello === undefined ? made : hello(context);
+        }),
+      },
+      { onHello, onStream: (payload, stream) => (payload === null ? stream.sendAll(stream) : stream.reply(payload)) },
+    );
+    return { ...watched, contexts };
+  }
+
+  async function closed(peer: Peer): Promise<void> {
+    void peer.close();
+    await time.advance(3_000);
+  }
+
+  it('The server asks for a fresh hello 30 s before the end, on the same socket, and streams go on', async () => {
+    const values: number[] = [];
+    const { network, peer, contexts, states } = renewed(ending(100_000));
+    peer.open$(null, { input: timer(0, 10_000).pipe(take(40)) }).subscribe((value) => values.push(value as number));
+    await time.advance(69_999);
+    expect(expiries(contexts)).toEqual([false]);
+    await time.advance(1);
+    expect(expiries(contexts)).toEqual([false, true]);
+    await time.advance(330_000);
+    expect([network.dials.length, expiries(contexts).length, states]).toEqual([1, 6, ['connecting 1', 'open 0']]);
+    expect(values).toHaveLength(40);
+    expect([logs.errors, logs.warnings]).toEqual([[], []]);
+    await closed(peer);
+  });
+
+  it('`onHello` receives a fresh hello as any hello, and `onReply` its reply', async () => {
+    const replies: unknown[] = [];
+    const { network, peer } = renewed(ending(1_000), () => ({
+      payload: { token: 't' },
+      headers: { by: 'me' },
+      onReply: (reply) => replies.push(reply),
+    }));
+    await time.advance(999);
+    expect([network.dials.length, replies]).toEqual([1, [{ token: 't' }, { token: 't' }]]);
+    await closed(peer);
+  });
+
+  it('Other streams are accepted while a fresh hello is under way', async () => {
+    let hellos = 0;
+    const { peer } = renewed((_, stream) => {
+      if (++hellos > 1) return new Promise(() => undefined);
+      sessionEnds(stream, time.now + 20_000);
+      return stream.reply();
+    });
+    await time.advance(10_001);
+    const answer = peer.request('still here');
+    await time.advance(10);
+    expect([hellos, await answer]).toEqual([2, 'still here']);
+    await closed(peer);
+  });
+
+  it('The end of a session closes the connection in good order where the hello does not renew, and the dialer says a new hello', async () => {
+    const contexts: DialContext[] = [];
+    const { network, peer, reasons } = greeted(
+      { reconnect: true, hello: counting(contexts) },
+      { onHello: ending(100_000), onStream: echo },
+    );
+    await time.advance(99_999);
+    expect(network.dials.length).toBe(1);
+    await time.advance(1_100);
+    expect([network.dials.length, peer.status.state, reasons]).toEqual([
+      2,
+      'open',
+      [expect.objectContaining({ code: 1000, reason: 'the session has ended', willRetry: true })],
+    ]);
+    await closed(peer);
+  });
+
+  it('A fresh hello that cannot be made is logged, and the session ends', async () => {
+    const { network, peer } = renewed(ending(100_000), ({ expired }) => {
+      if (expired) throw new Error('no refresh token');
+      return { payload: 1 };
+    });
+    await time.advance(101_000);
+    expect(network.dials.length).toBe(2);
+    expect(logs.warnings).toEqual([expect.stringMatching(/^rxmux: peer \d+ .*: no fresh hello was accepted: no refresh token$/)]);
+    await closed(peer);
+  });
+
+  it('A fresh hello that `sessionRefused` refuses ends the connection and the dialing', async () => {
+    let hellos = 0;
+    const { network, peer, states } = renewed((_, stream) => {
+      if (++hellos > 1) throw sessionRefused('logged out');
+      sessionEnds(stream, time.now + 10_000);
+      return stream.reply();
+    });
+    await time.advance(60_000);
+    expect([network.dials.length, peer.status.state, states.at(-1)]).toEqual([2, 'closed', 'closed 1008']);
+  });
+
+  it('A fresh hello without an end of its session ends the earlier end', async () => {
+    let hellos = 0;
+    const { network, peer } = renewed((_, stream) => {
+      if (++hellos === 1) sessionEnds(stream, time.now + 10_000);
+      return stream.reply();
+    });
+    await time.advance(3_600_000);
+    expect([hellos, network.dials.length, peer.status.state]).toEqual([2, 1, 'open']);
+    await closed(peer);
+  });
+
+  it('A session beyond the longest timer of the platform ends in its time', async () => {
+    const days = 24 * 3_600_000;
+    const { network, peer } = renewed(ending(30 * days, { askBeforeMs: 0 }), ({ expired }) =>
+      expired ? { payload: 'late' } : { payload: 'first' },
+    );
+    await time.advance(30 * days - 1);
+    expect(network.dials.length).toBe(1);
+    await closed(peer);
+  });
+
+  it('A closed peer leaves no timer of its session', async () => {
+    const { peer } = renewed(ending(100_000));
+    await time.advance(10);
+    await closed(peer);
+    expect(time.isOver()).toBe(true);
+  });
+
+  it('A session whose time is over is expired', async () => {
+    const { network, peer, contexts } = renewed((_, stream) => {
+      sessionEnds(stream, time.now);
+      return stream.reply();
+    });
+    await time.advance(60_000);
+    expect([network.dials.length, peer.status.state, expiries(contexts)]).toEqual([2, 'closed', [false, true]]);
+  });
+
+  it.each<[string, (stream: Stream) => void, string]>([
+    ['a text', (stream) => sessionEnds(stream, '2030' as unknown as number), "at: expected a valid Date, or ms since 1970, got '2030'"],
+    ['an invalid date', (stream) => sessionEnds(stream, new Date(NaN)), 'at: expected a valid Date, or ms since 1970, got an object'],
+    [
+      'a misspelt option',
+      (stream) => sessionEnds(stream, Infinity, { askMs: 1 } as SessionEndOptions),
+      "options: expected one of askBeforeMs, got 'askMs'",
+    ],
+  ])('`sessionEnds` refuses %s', async (_what, call, message) => {
+    const thrown: unknown[] = [];
+    renewed((_, stream) => {
+      try {
+        call(stream);
+      } catch (error) {
+        thrown.push(error);
+      }
+      return stream.reply();
+    });
+    await time.advance(10);
+    expect(thrown).toEqual([new TypeError(message)]);
+  });
+});
+
+describe('Session over real sockets', () => {
+  collectLogs();
+
+  async function urlOf(server: ReturnType<typeof serve>): Promise<string> {
+    const { port } = (await server.listening) as { port: number };
+    return `ws://127.0.0.1:${port}`;
+  }
+
+  it('A fresh hello renews a session on the same socket', async () => {
+    const tokens: unknown[] = [];
+    const renewedOnce = new Subject<void>();
+    const server = serve({
+      port: 0,
+      onHello: async (token, stream) => {
+        tokens.push(token);
+        // The first session asks half way through its 200 ms.
+        if (tokens.length === 1) sessionEnds(stream, Date.now() + 200);
+        await stream.reply();
+        if (tokens.length === 2) renewedOnce.next();
+      },
+      handler: echo,
+    });
+    let token = 0;
+    const renewal = firstValueFrom(renewedOnce);
+    const peer = connect(await urlOf(server), { reconnect: true, hello: renewing(() => Promise.resolve({ payload: ++token })) });
+    expect(await peer.request('before')).toBe('before');
+    await renewal;
+    expect(await peer.request('after')).toBe('after');
+    expect([tokens, server.stats().connections.opened]).toEqual([[1, 2], 1]);
+    await Promise.all([peer.close(), server.close()]);
+  });
+
+  it('`sessionEnds` names seconds, and streams that are no hello', async () => {
+    const thrown: unknown[] = [];
+    const note = (act: () => void): void => {
+      try {
+        act();
+      } catch (error) {
+        thrown.push(error);
+      }
+    };
+    const server = serve({
+      port: 0,
+      onHello: (_, stream) => {
+        note(() => sessionEnds(stream, 1_900_000_000));
+        return stream.reply();
+      },
+      handler: (_, stream) => {
+        note(() => sessionEnds(stream, Infinity));
+        return stream.reply();
+      },
+    });
+    const peer = connect(await urlOf(server), { hello: () => ({ payload: 'me' }) });
+    await peer.request('x');
+    await Promise.all([peer.close(), server.close()]);
+    expect(thrown).toEqual([
+      new TypeError('at: expected ms since 1970, got 1900000000, which may be seconds: write 1900000000 * 1000'),
+      new TypeError('sessionEnds: expected the stream that onHello received last, got another'),
+    ]);
+  });
+
+  it('A refused hello ends the dialing, and an expired one is refreshed', async () => {
+    const server = serve({
+      port: 0,
+      onHello: ({ token }: { token: string }, stream) => {
+        if (token === 'old') throw sessionExpired();
+        if (token === 'bad') throw sessionRefused('bad token');
+        return stream.reply();
+      },
+      handler: echo,
+    });
+    const url = await urlOf(server);
+    const bad = connect(url, { reconnect: { maxAttempts: Infinity }, hello: () => ({ payload: { token: 'bad' } }) });
+    expect(await settled(bad.opened)).toEqual({ error: expect.objectContaining({ code: 'REMOTE', message: 'bad token' }) });
+    const good = connect(url, { reconnect: true, hello: ({ expired }) => ({ payload: { token: expired ? 'new' : 'old' } }) });
+    expect(await good.request('hi')).toBe('hi');
+    expect([bad.status.state, server.stats().connections.opened]).toEqual(['closed', 3]);
+    await Promise.all([good.close(), server.close()]);
+  });
+});

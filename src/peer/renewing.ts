@@ -1,0 +1,84 @@
+import { log } from '../logger.js';
+import { failAnswer } from '../stream/answer.js';
+import { messageOf } from '../stream/end.js';
+import { HELLO_HEADER, RENEWS, isMarked } from '../stream/hello-mark.js';
+import { copyMetadata } from '../stream/metadata.js';
+import { Stream } from '../stream/stream.js';
+import { checkFunction, isThenable } from '../util/check.js';
+import type { DialContext } from './dial/dialer.js';
+import { HELLO_TIMEOUT_MS, checkHello, sayHello } from './hello.js';
+import type { Hello } from './hello.js';
+import { Peer } from './peer.js';
+
+/**
+ * Makes a `hello` that also answers a server which asks for a fresh one, on the same socket (see `sessionEnds`). Calls and streams go on
+ * meanwhile. The context of a fresh hello has `expired: true`.
+ *
+ * If `hello` fails then, the log has a line, and the server ends the connection when the session ends.
+ *
+ * @param hello makes the hello of each socket, and each fresh one
+ *
+ * @example
+ * ```ts
+ * connect('wss://example.org/mux', {
+ *   reconnect: true,
+ *   hello: renewing(async ({ expired }) => ({ payload: { token: await tokens.get({ fresh: expired }) } })),
+ * });
+ * ```
+ */
+export function renewing(hello: (context: DialContext) => Hello | Promise<Hello>): (context: DialContext) => Hello | Promise<Hello> {
+  checkFunction('renewing', hello);
+  /** The context of each peer's last dial. A peer that is here is listened to. */
+  const contexts = new WeakMap<Peer, DialContext>();
+
+  const marked = (made: Hello, context: DialContext): Hello => {
+    checkHello(made);
+    return {
+      ...made,
+      headers: { ...copyMetadata(made.headers), [HELLO_HEADER]: RENEWS },
+      onReply: (reply, stream) => {
+        listen(stream.peer, context);
+        made.onReply?.(reply, stream);
+      },
+    };
+  };
+
+  function listen(peer: Peer, context: DialContext): void {
+    const isKnown = contexts.has(peer);
+    contexts.set(peer, context);
+    if (isKnown) return;
+    peer.streams$.subscribe((stream) => {
+      if (isMarked(stream)) answer(stream, { ...(contexts.get(peer) ?? context), expired: true, signal: stream.signal });
+    });
+  }
+
+  /** Answers a server that asks for a fresh hello: sends the hello, and ends the answer when the server has accepted the hello. */
+  function answer(question: Stream, context: DialContext): void {
+    const stream = Stream.streamCore(question);
+    stream.markTaken();
+    renew(question.peer, context).then(
+      () => {
+        void question.end();
+      },
+      (error: unknown) => {
+        failAnswer(stream, error);
+        log('warn', `${stream.label}: no fresh hello was accepted: ${messageOf(error)}`);
+      },
+    );
+  }
+
+  async function renew(peer: Peer, context: DialContext): Promise<void> {
+    const made = marked(await hello(context), context);
+    const core = Peer.core(peer);
+    const connection = core?.openConnection ?? null;
+    if (core === null || connection === null) throw new Error('the connection takes no fresh hello any more');
+    await new Promise<void>((accepted, failed) => {
+      sayHello(core, connection, made, HELLO_TIMEOUT_MS, accepted, failed);
+    });
+  }
+
+  return (context) => {
+    const made = hello(context);
+    return isThenable(made) ? Promise.resolve(made).then((later) => marked(later, context)) : marked(made, context);
+  };
+}
