@@ -110,7 +110,7 @@ describe('Mark of a hello', () => {
 
   it('The log names the hello handler that has thrown, and shows it once a minute', async () => {
     // The log bounds errors by their place, so this row has a place of its own.
-    const onHello: StreamHandler = (payload) => void (payload as { token: string }).token.length;
+    const onHello: StreamHandler = (payload) => (payload as { token: string }).token.length;
     const network = new Network({ onHello });
     for (let nth = 0; nth < 3; nth++) {
       dialing(network, { hello: () => ({ payload: {} }) });
