@@ -19,6 +19,7 @@ import { instrument } from '../../src/otel.js';
 import { MuxProvider, useStream } from '../../src/react.js';
 import { ipcLog } from '../../src/ipc.js';
 import { redisLog } from '../../src/redis.js';
+import { sessionEnds } from '../../src/session.js';
 import { createPair, createServer, fakePeer, frameMarbles, peerFromMarbles, replay } from '../../src/testing.js';
 import { MemoryLink } from '../../src/testing/memory-link.js';
 import { MemorySocket } from '../../src/testing/memory-socket.js';
@@ -62,6 +63,7 @@ describe('A misspelt option is refused, because the program would run without th
     ['Stream.sendAll', (options) => dialer().open().sendAll([1], options), 'overflw', 'options'],
     ['Stream.reply', (options) => dialer().open().reply(1, options), 'trailer', 'options'],
     ['Stream.end', (options) => dialer().open().end(options), 'trailer', 'options'],
+    ['sessionEnds', (options) => sessionEnds(dialer().open(), Infinity, options), 'askMs', 'options'],
   ])('%s', (_, act, misspelt, place) => {
     expect(() => act({ [misspelt]: 1 })).toThrow(TypeError);
     expect(() => act({ [misspelt]: 1 })).toThrow(new RegExp(`^${place}: expected one of .+, got '${misspelt}'$`));
