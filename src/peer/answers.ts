@@ -12,7 +12,6 @@ import { ABSENT } from '../wire/frame.js';
 import type { PeerCore } from './core.js';
 import type { HelloAcceptor } from './hello.js';
 import type { Remove, StreamHandler } from './hooks.js';
-import { warnOfRefusal } from './log.js';
 
 /** Why a stream was refused on a side that answers none. */
 export const NO_HANDLER = 'no handler took this stream: this side has neither an onStream handler nor an operator such as respond()';
@@ -144,7 +143,7 @@ export class IncomingStreams {
     const error = untakenError(stream.facade);
     if (error === undefined) stream.refuse(this.#untaken());
     else {
-      warnOfRefusal(stream.label, ResetCode.APPLICATION_ERROR, error.message);
+      stream.owner.refused(ResetCode.APPLICATION_ERROR, error.message, stream.label);
       failAnswer(stream, error);
     }
   }

@@ -278,8 +278,8 @@ export class PeerCore implements ConnectionOwner {
     this.source.goneAway(connection, code);
   }
 
-  refused(code: ResetCode, reason: string): void {
-    warnOfRefusal(this.label, code, reason);
+  refused(code: ResetCode, reason: string, label = this.label): void {
+    warnOfRefusal(this.options.refusals, label, code, reason);
   }
 
   ending(connection: Connection, close: SocketClose): Loss {
