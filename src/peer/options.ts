@@ -96,8 +96,8 @@ export const PEER_OPTIONS: Options<PeerOptions, Omit<ResolvedOptions, 'codec' | 
  */
 export function resolveOptions(options: PeerOptions, isDialer: boolean): ResolvedOptions {
   const used = readOptions(PEER_OPTIONS, options);
-  // A spread would make a hidden class of its own for each peer.
   const refusals: RefusalLines = new LazyMap();
+  // A spread would make a hidden class of its own for each peer.
   return Object.assign(used, { isDialer, refusals, codec: checkedCodec(used.codec ?? getCodec(settings.codec)) });
 }
 
