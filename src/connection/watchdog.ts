@@ -218,7 +218,7 @@ export class Watchdog {
     });
   }
 
-  /** Asks for a sign of life at once, and soon: the page woke up, or the network came back. */
+  /** Asks for a sign of life at once, which is due soon: the page woke up, or the network came back. */
   probeNow(): void {
     const isProbing = this.#probedAt !== null && this.#answerMs <= WAKING_MS && this.lastSignOfLifeAt() < this.#probedAt;
     if (this.#phase === 'started' && this.times !== null && !isProbing) this.#keepAlive(this.times, WAKING_MS);

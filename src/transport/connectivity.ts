@@ -6,6 +6,7 @@ import { EMPTY, Observable } from 'rxjs';
  */
 const EVENTS = ['online', 'pageshow', 'pagehide', 'resume', 'visibilitychange'] as const;
 
+/** One of {@link EVENTS}. */
 export type PageEvent = (typeof EVENTS)[number];
 
 /** Reports of the platform about its network and its page. */
