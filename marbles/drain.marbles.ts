@@ -165,7 +165,7 @@ describe('close', () => {
       acceptor.streams$.pipe(respond(() => answer$)).subscribe();
       close$.subscribe(() => void dialer.close({ drainMs: 20 }));
       const outcomes$ = calls$.pipe(mergeMap((name) => dialer.open$(name).pipe(catchError((error: unknown) => of(error)))));
-      expectObservable(outcomes$).toBe(expected, { 1: '1', r: expect.objectContaining({ code: 'REFUSED', retriable: true }) });
+      expectObservable(outcomes$).toBe(expected, { 1: '1', r: expect.objectContaining({ code: 'REFUSED', retriable: false }) });
       expectSubscriptions(answer$.subscriptions).toBe(answerSubs);
       expectSubscriptions(calls$.subscriptions).toBe(callsSubs);
     }),

@@ -16,7 +16,8 @@ const FRAMES: Readonly<Record<string, Frame>> = frameMarbles(1, {
   E: { stream: 3, end: true },
 });
 
-const REFUSED = expect.objectContaining({ code: 'REFUSED', retriable: true, resetCode: null });
+/** The error of a refused stream. A call after the goaway is not retriable: this peer opens no more streams. */
+const refusal = (retriable: boolean): unknown => expect.objectContaining({ code: 'REFUSED', retriable, resetCode: null });
 
 interface Row {
   readonly does: string;
@@ -28,6 +29,8 @@ interface Row {
   /** How the first stream ends, and how the second does. */
   readonly stream1: string;
   readonly stream3: string;
+  /** Whether stream 3 opens after the goaway. Default `false`. */
+  readonly isLate?: true;
 }
 
 describe('an inbound goaway', () => {
@@ -67,6 +70,7 @@ describe('an inbound goaway', () => {
       outbound: '  -o---------',
       stream1: '   -----d-|   ',
       stream3: '   -----#     ',
+      isLate: true,
     },
     {
       does: 'lowers the cut of the one before',
@@ -97,7 +101,7 @@ describe('an inbound goaway', () => {
     },
   ])(
     'An inbound goaway $does',
-    marbles<[Row]>((helpers, { inbound, subs, opens, outbound, stream1, stream3 }) => {
+    marbles<[Row]>((helpers, { inbound, subs, opens, outbound, stream1, stream3, isLate = false }) => {
       const { cold, expectObservable, expectSubscriptions } = helpers;
       const given = peerFromMarbles(helpers, inbound, FRAMES, { isDialer: true });
       const opened = (nth: number) =>
@@ -106,8 +110,8 @@ describe('an inbound goaway', () => {
           mergeMap(() => given.peer.open$('x')),
         );
       expectObservable(given.outbound$.pipe(map(letterOf))).toBe(outbound);
-      expectObservable(opened(0)).toBe(stream1, undefined, REFUSED);
-      expectObservable(opened(1)).toBe(stream3, undefined, REFUSED);
+      expectObservable(opened(0)).toBe(stream1, undefined, refusal(true));
+      expectObservable(opened(1)).toBe(stream3, undefined, refusal(!isLate));
       expectSubscriptions(given.inbound.subscriptions).toBe(subs);
     }),
   );

@@ -3,6 +3,7 @@ import { OutgoingFrame } from '../src/wire/outgoing.js';
 import { map, Subject } from 'rxjs';
 import { JsonCodec } from '../src/codec/json.js';
 import { Connection } from '../src/connection/connection.js';
+import type { KeepaliveTimes } from '../src/connection/watchdog.js';
 import type { Frame } from '../src/wire/frame.js';
 import { resolveLimits } from '../src/wire/limits.js';
 import { DrawnTransport } from './support/drawn-transport.js';
@@ -32,6 +33,8 @@ interface Row {
   readonly outbound: string;
   /** How long the connection reads. */
   readonly subs: string;
+  /** Default {@link TIMES}. */
+  readonly times?: KeepaliveTimes;
 }
 
 const ROWS: readonly Row[] = [
@@ -102,6 +105,22 @@ const ROWS: readonly Row[] = [
     subs: '    ^-----!        ',
   },
   {
+    does: 'pings again when the page wakes up while a ping of the silence waits, and then waits for less',
+    times: { idleMs: 6, timeoutMs: 4_000 },
+    inbound: ' ------ 4s   -------',
+    acts: '    -------a-a-   4s   ---',
+    outbound: '------pp 2499ms |',
+    subs: '    ^------ 2500ms !',
+  },
+  {
+    does: 'waits as long as ever for the answer to a ping that follows a waking',
+    times: { idleMs: 6, timeoutMs: 4_000 },
+    inbound: ' ---q------- 5s ---',
+    acts: '    --a----------------',
+    outbound: '--p------p 3999ms | ',
+    subs: '    ^--------- 3999ms !',
+  },
+  {
     does: 'leaves no subscription when the socket ends before a ping',
     inbound: ' --d------d-----',
     acts: '    ----x----------',
@@ -120,7 +139,7 @@ const ROWS: readonly Row[] = [
 describe('the keepalive', () => {
   it.each(ROWS)(
     'The keepalive $does',
-    marbles<[Row]>(({ hot, cold, expectObservable, expectSubscriptions }, { inbound, acts = '', outbound, subs }) => {
+    marbles<[Row]>(({ hot, cold, expectObservable, expectSubscriptions }, { inbound, acts = '', outbound, subs, times = TIMES }) => {
       const codec = new JsonCodec();
       const out$ = new Subject<string>();
       let nonce = '';
@@ -136,7 +155,7 @@ describe('the keepalive', () => {
         codec,
         limits: resolveLimits(),
         isDialer: true,
-        keepalive: TIMES,
+        keepalive: times,
         maxFrameBytes: 65_536,
         number: 1,
         owner: scriptedOwner({

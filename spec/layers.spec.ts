@@ -27,6 +27,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   port: UP_TO_PEER,
   session: UP_TO_PEER,
   node: [...UP_TO_PEER, 'index', 'node'],
+  'node-in-page': ['version'],
   testing: [...UP_TO_PEER, 'index', 'contract', 'inspect', 'testing'],
   contract: [...UP_TO_PEER, 'contract'],
   // The door registers json, because provideMux dials.

@@ -3,7 +3,7 @@ import { connect } from 'rxmux';
 import { client } from 'rxmux/contract';
 import { api } from './api.ts';
 
-const peer = connect('ws://localhost:8080', { reconnect: { maxAttempts: Infinity } });
+const peer = connect('ws://localhost:8080', { reconnect: true });
 client(peer, api)
   .countdown({ from: 10 })
   .subscribe({ next: (n) => (document.title = String(n)), error: console.error });

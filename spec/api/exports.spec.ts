@@ -11,6 +11,7 @@ import * as nats from '../../src/nats.js';
 import * as ipc from '../../src/ipc.js';
 import * as redis from '../../src/redis.js';
 import * as node from '../../src/node.js';
+import * as nodeInPage from '../../src/node-in-page.js';
 import * as otel from '../../src/otel.js';
 import * as port from '../../src/port.js';
 import * as react from '../../src/react.js';
@@ -62,15 +63,41 @@ describe.each([
     const { exports } = JSON.parse(read('package.json')) as Manifest;
     const esm = { types: `./dist/esm/${door}.d.ts`, default: `./dist/esm/${door}.js` };
     const cjs = { types: `./dist/cjs/${door}.d.ts`, default: `./dist/cjs/${door}.js` };
-    const reactNative = door === 'node' || door === 'ipc' ? {} : { 'react-native': cjs };
+    const [inPage, inModule] = ['cjs', 'esm'].map((format) => `./dist/${format}/node-in-page.js`);
+    const elsewhere = {
+      'react-native': { types: cjs.types, default: inPage },
+      browser: { types: cjs.types, require: inPage, default: inModule },
+    };
+    const reactNative = door === 'ipc' ? {} : { 'react-native': cjs };
     expect(JSON.stringify(exports[subpath])).toBe(
-      JSON.stringify({ ...reactNative, 'module-sync': esm, module: esm, import: esm, require: cjs }),
+      JSON.stringify({
+        ...(door === 'node' ? elsewhere : reactNative),
+        'module-sync': esm,
+        module: esm,
+        import: esm,
+        require: cjs,
+      }),
     );
   });
 
   it('Tools that read no exports map find it', () => {
     const { module, alias } = JSON.parse(read('package.json')) as Manifest;
     expect(subpath === '.' ? module : alias[subpath]).toBe(`./dist/esm/${door}.js`);
+  });
+});
+
+describe('rxmux/node in a page', () => {
+  const { VERSION, ...functions } = nodeInPage;
+
+  it('A page finds every value of rxmux/node, so that its bundler names none as missing', () => {
+    expect(Object.keys(nodeInPage).sort()).toEqual(PUBLIC_NAMES.node.values);
+    expect(VERSION).toBe(node.VERSION);
+  });
+
+  it.each(Object.entries(functions))('`%s` of rxmux/node throws one sentence in a page, which names the door to use', (_name, call) => {
+    const sentence = new Error("rxmux/node works on Node only: use connect of 'rxmux' in a page");
+    expect(() => call()).toThrow(sentence);
+    expect(() => Reflect.construct(call, []) as unknown).toThrow(sentence);
   });
 });
 

@@ -65,6 +65,7 @@ const answers: Readonly<Record<string, (ask: Ask, stream: Stream) => unknown>> =
     throw new RangeError('no such row');
   },
   never: (_ask, stream) => stream.closed,
+  outlasted: (_ask, stream) => (lastCause = stream.closed),
 };
 
 const handler: StreamHandler = (payload, stream) => answers[(payload as Ask).op]?.(payload as Ask, stream);
@@ -289,11 +290,22 @@ describe('a page without a connection', () => {
     expect(await run('isBack')).toBe('back');
   });
 
-  it('A page that was left dials again when it is shown again, because the browser closed its sockets', async () => {
+  it('A page in the back/forward cache has closed its socket, so producers end, and dials when it is shown again', async () => {
     await run('stays');
     await page.goto('about:blank');
+    await until('the server to hear of it', () => ends.length > 0);
+    const left = { code: 4001, reason: 'the page was left', wasClean: true, willRetry: false };
+    expect([ends, await lastCause]).toEqual([[left], { how: 'lost', reason: left }]);
     await page.goBack({ waitUntil: 'commit' });
     expect(await run('hasReconnected')).toEqual({ status: { state: 'open', reconnects: 1 }, answer: 'back' });
+  });
+
+  it('A page that runs again, or becomes visible, probes its socket', async () => {
+    expect(await run('probes')).toEqual([
+      ['freeze', []],
+      ['resume', ['ping']],
+      ['visibilitychange', ['ping']],
+    ]);
   });
 });
 

@@ -153,11 +153,32 @@ const operations = {
     return answer;
   },
 
-  /** Dials, and stays connected. */
+  /** Dials, and stays connected, with a stream that the server never ends. */
   stays: () => {
     waiting = dial('json', '/json', { reconnect: { minDelayMs: 1, maxDelayMs: 1 } });
+    waiting.open({ op: 'outlasted' }).subscribe({ error: () => undefined });
     return whenever(waiting, 'open');
   },
+
+  /** Fires events of a document that runs again, as a browser does. Returns the type of the first frame that follows each. */
+  probes: () =>
+    over(
+      'json',
+      async (peer) => {
+        await peer.opened;
+        const sent: string[] = [];
+        peer.onFrame((direction, { type }) => direction === 'tx' && sent.push(type));
+        const seen: unknown[] = [];
+        for (const event of ['freeze', 'resume', 'visibilitychange']) {
+          document.dispatchEvent(new Event(event));
+          seen.push([event, sent.splice(0)]);
+          await peer.ping();
+          sent.splice(0);
+        }
+        return seen;
+      },
+      { keepalive: { idleMs: 3_600_000 } },
+    ),
 
   /** Waits until the peer that stayed has lost its socket and has another. */
   hasReconnected: async () => {

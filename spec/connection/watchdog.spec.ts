@@ -43,12 +43,12 @@ const terminated = (rig: Rig): unknown => rig.transport.terminated;
 
 const WATCHES: readonly Watch[] = [
   {
-    what: 'an unanswered ping',
+    what: 'an unanswered ping after a waking',
     options: { keepalive: KEEPALIVE },
     begin: ({ connection }) => {
       connection.watchdog.probeNow();
     },
-    ms: 10_000,
+    ms: 2_500,
     fate: terminated,
     condemned: 'no sign of life',
   },
@@ -681,7 +681,7 @@ describe('keepalive', () => {
       rig.receive({ type: 'pong', nonce: String(ping?.['nonce']) });
       time.advance(2_000);
       rig.connection.probe();
-      time.advance(9_999);
+      time.advance(2_499);
       expect(rig.transport.terminated).toBeNull();
       time.advance(1);
       expect(rig.transport.terminated).toBe(DEAD);

@@ -258,11 +258,7 @@ describe('mistakes', () => {
     });
 
     it.each<[string, Procedure, string]>([
-      [
-        'a misspelt schema',
-        request({ payloads: NUMBER } as object),
-        "request 'one': expected one of payload, reply, errors, got 'payloads'",
-      ],
+      ['a misspelt schema', request({ payloads: NUMBER } as object), "request 'one': no 'payloads'; did you mean 'payload'?"],
       ['a reply of a stream', stream({ reply: NUMBER } as never), "stream 'one': expected one of payload, item, errors, got 'reply'"],
       [
         'a schema in the place of its object',
@@ -276,7 +272,7 @@ describe('mistakes', () => {
 
     it('A misspelt option is refused, because a misspelt `around` would let every call pass', () => {
       expect(() => answer(one, answerOne, { arround: () => of(1) } as never)).toThrow(
-        new TypeError("options: expected one of around, overflow, got 'arround'"),
+        new TypeError("options: no 'arround'; did you mean 'around'?"),
       );
       expect(() => answer(one, answerOne, { around: [1] as never })).toThrow(new TypeError('options.around: expected a function, got 1'));
     });

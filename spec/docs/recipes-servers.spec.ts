@@ -29,6 +29,7 @@ import type { VirtualTime } from '../../src/testing.js';
 import { collectLogs } from '../support/peer/logs.js';
 import { Network } from '../support/peer/network.js';
 import { createPair } from '../support/peer/tracked.js';
+import { otherPlatform } from '../support/platform/globals.js';
 import { handshake } from '../support/socket/handshake.js';
 import { loadRecipes } from './recipes.js';
 import type { Recipes } from './recipes.js';
@@ -229,6 +230,7 @@ const INTERNAL = { name: 'Error', message: 'internal error' };
 
 describe('connections', () => {
   collectLogs();
+  const pretend = otherPlatform();
 
   let time: VirtualTime;
 
@@ -291,7 +293,8 @@ describe('connections', () => {
     ]);
   });
 
-  it('`connectAs` dials until an absent server is back', async () => {
+  it('`connectAs` dials in a page until an absent server is back', async () => {
+    pretend({ document: {} });
     const { network, ...tokens } = countingTokens(() => true);
     network.answer = { status: null };
     const peer = page.connectAs('ws://test', tokens, { socket: network.socket });

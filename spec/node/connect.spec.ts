@@ -471,6 +471,34 @@ describe('dials explained', () => {
       });
     });
 
+    it.each<readonly [what: string, status: number, hint: string]>([
+      ['a page in place of a handshake', 200, 'a web server has answered, which knows of no WebSocket there'],
+      ['404', 404, 'the log of an rxmux server names the paths that would answer'],
+    ])('The error of a dial that gets %s asks whether the path is right', async (_what, status, hint) => {
+      const web = await listens(createServer((_request, response) => response.writeHead(status).end('<html>')));
+      const address = `ws://127.0.0.1:${portOf(web)}/mx`;
+      await expect(connect(address).opened).rejects.toMatchObject({
+        status,
+        message: `expected ${address} to accept the handshake, got HTTP ${status}; is this the path? ${hint}`,
+      });
+    });
+
+    it('A wrong path has the same question for the dialer, and its answer in the log of the server', async () => {
+      const http = await listens(createServer());
+      for (const path of ['/mux', '/admin'])
+        endings.push(
+          (
+            (mux) => () =>
+              mux.close()
+          )(serve({ server: http, path })),
+        );
+      const { error } = (await settled(ending(connect(`ws://127.0.0.1:${portOf(http)}/mx?token=secret`)).opened)) as {
+        error: ConnectError;
+      };
+      expect(error.message).toContain('got HTTP 404; is this the path?');
+      expect(logs.warnings).toEqual(['rxmux: refused an upgrade: 404 /mx: nothing answers at /mx; this server answers at /mux, /admin']);
+    });
+
     it.each<readonly [header: string, least: number, most: number]>([
       ['2', 2_000, 3_000],
       ['3600', 30_000, 30_000],

@@ -36,6 +36,10 @@ const dialer = (): Peer => createPair({ acceptor: { onStream: () => undefined } 
 const upgrade = (options: object): Peer =>
   handleUpgrade(new IncomingMessage(new Socket()), new PassThrough(), Buffer.alloc(0), given(options));
 
+/** The text for an option that `place` does not have. It names the nearest option, or all options where none is near. */
+const refusalOf = (place: string, misspelt: string): RegExp =>
+  new RegExp(`^${place}: (no '${misspelt}'; did you mean '\\w+'\\?|expected one of .+, got '${misspelt}')$`);
+
 describe('A misspelt option is refused, because the program would run without the option', () => {
   it.each<[string, (options: object) => unknown, string, string]>([
     ['serve', (options) => serve(given({ port: 0, ...options })), 'verfy', 'options'],
@@ -66,7 +70,7 @@ describe('A misspelt option is refused, because the program would run without th
     ['sessionEnds', (options) => sessionEnds(dialer().open(), Infinity, options), 'askMs', 'options'],
   ])('%s', (_, act, misspelt, place) => {
     expect(() => act({ [misspelt]: 1 })).toThrow(TypeError);
-    expect(() => act({ [misspelt]: 1 })).toThrow(new RegExp(`^${place}: expected one of .+, got '${misspelt}'$`));
+    expect(() => act({ [misspelt]: 1 })).toThrow(refusalOf(place, misspelt));
   });
 });
 
@@ -145,7 +149,7 @@ describe('A misspelt option is refused by each door, because the program would r
     ['reopenOnReconnect', (how) => reopenOnReconnect(peer(), { open, ...how }), 'intial', 'reopenOnReconnect'],
   ])('%s', (_, act, misspelt, place) => {
     expect(() => act({ [misspelt]: 1 })).toThrow(TypeError);
-    expect(() => act({ [misspelt]: 1 })).toThrow(new RegExp(`^${place}: expected one of .+, got '${misspelt}'$`));
+    expect(() => act({ [misspelt]: 1 })).toThrow(refusalOf(place, misspelt));
   });
 
   it.each<[string, (server: MuxServer, options: object) => unknown, string, string]>([
@@ -155,7 +159,7 @@ describe('A misspelt option is refused by each door, because the program would r
     await using server = serve({ port: 0, host: '127.0.0.1' });
     await server.listening;
     expect(() => act(server, { [misspelt]: 1 })).toThrow(TypeError);
-    expect(() => act(server, { [misspelt]: 1 })).toThrow(new RegExp(`^${place}: expected one of .+, got '${misspelt}'$`));
+    expect(() => act(server, { [misspelt]: 1 })).toThrow(refusalOf(place, misspelt));
   });
 
   it.each<[string, (options: object) => Promise<unknown>, string]>([
@@ -165,7 +169,7 @@ describe('A misspelt option is refused by each door, because the program would r
     ['Log.publish of memoryLog', (options) => memoryLog().publish(1, options), 'keys'],
     ['Log.publish of redisLog', (options) => redisLog(new FakeClient(new FakeServer()), { stream: 's' }).publish(1, options), 'keys'],
   ])('%s, by a promise that rejects', async (_, call, misspelt) => {
-    const message = expect.stringMatching(new RegExp(`^options: expected one of .+, got '${misspelt}'$`));
+    const message = expect.stringMatching(refusalOf('options', misspelt));
     await expect(call({ [misspelt]: 1 })).rejects.toEqual(expect.objectContaining({ name: 'TypeError', message }));
   });
 });

@@ -57,7 +57,12 @@ describe('refusals', () => {
           "400 /mux: expected the subprotocol 'mux.v1.json' in first place, got 'mux.v1.msgpack'",
         ],
         ['a malformed handshake', { headers: { 'Sec-WebSocket-Key': null } }, {}, '400 /: Missing or invalid Sec-WebSocket-Key header'],
-        ['another path', { path: '/other?token=1' }, { path: '/mux' }, '404 /other: nothing answers at /other'],
+        [
+          'another path',
+          { path: '/other?token=1' },
+          { path: '/mux' },
+          '404 /other: nothing answers at /other; this server answers at /mux',
+        ],
         ['no credentials', {}, { verify: () => 401 }, '401 /: verify refused the request'],
         ['a verdict of false', {}, { verify: () => false }, '403 /: verify refused the request'],
         ['a verdict with its own status', {}, { verify: () => refuse(429, {}, 'too many') }, '429 /: too many'],
@@ -91,10 +96,10 @@ describe('refusals', () => {
         jest.advanceTimersByTime(2 * MINUTE_MS);
         await offer({ path: '/c' }, 1);
         expect(logs.warnings).toEqual([
-          'rxmux: refused an upgrade: 404 /a: nothing answers at /a',
-          'rxmux: refused 1 more, the last: 404 /a: nothing answers at /a',
-          'rxmux: refused 3 more, the last: 404 /b: nothing answers at /b',
-          'rxmux: refused an upgrade: 404 /c: nothing answers at /c',
+          'rxmux: refused an upgrade: 404 /a: nothing answers at /a; this server answers at /mux',
+          'rxmux: refused 1 more, the last: 404 /a: nothing answers at /a; this server answers at /mux',
+          'rxmux: refused 3 more, the last: 404 /b: nothing answers at /b; this server answers at /mux',
+          'rxmux: refused an upgrade: 404 /c: nothing answers at /c; this server answers at /mux',
         ]);
       });
 
@@ -109,7 +114,9 @@ describe('refusals', () => {
         server = await testServer({ path: '/mux' });
         await offer({ path: '/other' }, 4);
         await server.mux.close();
-        expect(logs.warnings.slice(1)).toEqual(['rxmux: refused 3 more, the last: 404 /other: nothing answers at /other']);
+        expect(logs.warnings.slice(1)).toEqual([
+          'rxmux: refused 3 more, the last: 404 /other: nothing answers at /other; this server answers at /mux',
+        ]);
       });
 
       it('Refused upgrades of foreign origins are logged again after one second', async () => {

@@ -238,6 +238,30 @@ async function checkServerBundle(directory) {
   }
 }
 
+/** A page that imports the door of Node fails with one sentence, under each bundler's way to say that it is a page. */
+async function checkNodeDoorInPage(directory) {
+  const contents = `import { connect, serve } from 'rxmux/node';
+    for (const call of [connect, serve]) try { call('ws://127.0.0.1:9'); } catch ({ message }) { console.log(message); }`;
+  const sentence = "rxmux/node works on Node only: use connect of 'rxmux' in a page\n";
+  for (const [way, options] of [
+    ['by its platform', { platform: 'browser' }],
+    ['by a condition', { platform: 'neutral', conditions: ['browser'] }],
+    ['as React Native', { platform: 'neutral', conditions: ['react-native'] }],
+  ]) {
+    const stdin = { contents, resolveDir: directory };
+    await build({ absWorkingDir: directory, stdin, outfile: 'in-page.mjs', bundle: true, format: 'esm', ...options });
+    check(`rxmux/node in a page says what to import, ${way}`, run(directory, process.execPath, 'in-page.mjs') === sentence.repeat(2));
+  }
+  const required = run(
+    directory,
+    process.execPath,
+    '--conditions=browser',
+    '--eval',
+    "try { require('rxmux/node').connect(); } catch (error) { console.log(error.message); }",
+  );
+  check('rxmux/node in jsdom says what to import', required === sentence);
+}
+
 /** The objects of the package work as state of frameworks that wrap state in Proxies. */
 function checkReactiveState() {
   const directory = project('reactive', 'reactive', 'module');
@@ -386,6 +410,7 @@ try {
   checkClassNames(esm);
   checkTwoCopies(esm);
   await checkServerBundle(esm);
+  await checkNodeDoorInPage(esm);
   await checkOldTarget(esm);
   const cjs = checkNodeProject('commonjs');
   checkCompilers(cjs);

@@ -409,7 +409,7 @@ describe('request', () => {
       const outcome = settled(ask(dialer, 'p'));
       await time.advance();
       expect(await outcome).toEqual({
-        error: expect.objectContaining({ code: 'REFUSED', resetCode: null, retriable: true, streamId: null }),
+        error: expect.objectContaining({ code: 'REFUSED', resetCode: null, retriable: false, streamId: null }),
       });
       expect(time.isOver()).toBe(true);
     });
@@ -647,7 +647,7 @@ describe('notifications in order', () => {
       await time.advance(1_000);
       expect(await closed).toMatchObject({ code: 1000, wasClean: true });
       expect(seen).toEqual([0, 1, 2, 3]);
-      expect(logs.warnings).toEqual(['rxmux: 1 notify() never left: this peer opens no more streams']);
+      expect(logs.warnings).toEqual(['rxmux: 1 notify() never left: this peer was closed']);
     });
 
     it('Notifications continue after the remote has reset one of them', async () => {

@@ -59,7 +59,7 @@ describe('close()', () => {
     await time.advance();
     void dialer.close({ drainMs: 1_000 });
     expect(await settled(dialer.request('new'))).toEqual({
-      error: expect.objectContaining({ code: 'REFUSED', resetCode: null, retriable: true, streamId: null }),
+      error: expect.objectContaining({ code: 'REFUSED', resetCode: null, retriable: false, streamId: null }),
     });
     // The goaway has not reached the remote yet.
     const push = settled(acceptor.request('push'));

@@ -32,8 +32,10 @@ describe('errors', () => {
     readonly when: string;
     readonly run: () => Promise<unknown>;
     readonly code: string;
-    /** Whether the work provably never started. */
+    /** Whether the work provably never started, and may be tried again. */
     readonly retriable: boolean;
+    /** Whether no later call of the peer can work. */
+    readonly isOver?: true;
     readonly streamId?: number | null;
     readonly facts?: object;
     readonly message: string | RegExp;
@@ -140,17 +142,69 @@ describe('errors', () => {
       message: 'stream 1: refused: restart',
     },
     {
-      when: 'this peer opens no more streams',
+      when: 'this peer was closed',
+      isOver: true,
       run: async () => {
         const { dialer } = createPair();
         void dialer.close();
         return failure(dialer.request());
       },
       code: 'REFUSED',
-      retriable: true,
+      retriable: false,
       streamId: null,
       facts: { resetCode: null },
-      message: 'refused: this peer opens no more streams',
+      message: 'refused: this peer was closed',
+    },
+    {
+      when: 'the socket is gone, and no `reconnect` was asked for',
+      isOver: true,
+      run: async () => {
+        const network = new Network();
+        const peer = connect('ws://test', { socket: network.socket, keepalive: false });
+        await time.advance();
+        network.last.link.cut({ code: 1011, reason: 'crash' });
+        return failure(peer.request());
+      },
+      code: 'REFUSED',
+      retriable: false,
+      streamId: null,
+      facts: { resetCode: null },
+      message: 'refused: its socket is gone (1011 crash), and no reconnect was asked for',
+    },
+    {
+      when: 'the socket is gone, and `reconnect` has ended',
+      isOver: true,
+      run: async () => {
+        const network = new Network();
+        const peer = connect('ws://test', { socket: network.socket, keepalive: false, reconnect: true });
+        await time.advance();
+        network.last.link.cut({ code: 1002 });
+        return failure(peer.request());
+      },
+      code: 'REFUSED',
+      retriable: false,
+      streamId: null,
+      facts: { resetCode: null },
+      message: 'refused: its socket is gone (1002)',
+    },
+    {
+      when: 'the remote goes away, and no `reconnect` was asked for',
+      isOver: true,
+      run: async () => {
+        const network = new Network({ onStream: () => new Promise(() => undefined) });
+        const peer = connect('ws://test', { socket: network.socket, keepalive: false });
+        await time.advance();
+        void peer.open('lasts');
+        await time.advance();
+        void network.last.peer.close({ drainMs: 1_000 });
+        await time.advance();
+        return failure(peer.request());
+      },
+      code: 'REFUSED',
+      retriable: false,
+      streamId: null,
+      facts: { resetCode: null },
+      message: 'refused: its socket is closing, and no reconnect was asked for',
     },
     {
       when: 'a permanent dial failure precedes the request',
@@ -352,11 +406,12 @@ describe('errors', () => {
       },
     );
 
-    it('A request is retriable only if the work provably never started', () => {
+    it('A request is retriable only if the work provably never started, and its peer has not ended', () => {
       const NEVER_STARTED = new Set(['REFUSED', 'CONNECT', 'QUEUE_OVERFLOW']);
       const UNLESS_SENT = new Set(['CONNECTION_LOST', 'DEADLINE_EXCEEDED']);
       const unexpected = CASES.filter(
-        ({ code, retriable, streamId }) => retriable !== (NEVER_STARTED.has(code) || (UNLESS_SENT.has(code) && streamId === null)),
+        ({ code, retriable, streamId, isOver = false }) =>
+          retriable !== (!isOver && (NEVER_STARTED.has(code) || (UNLESS_SENT.has(code) && streamId === null))),
       );
       expect(unexpected).toEqual([]);
     });

@@ -1,9 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { Peer } from '../../src/index.js';
-import { createPair } from '../../src/testing.js';
+import { connect, Peer } from '../../src/index.js';
+import { warnOfRefusal } from '../../src/peer/log.js';
+import type { RefusalLines } from '../../src/peer/log.js';
+import { createPair, createServer } from '../../src/testing.js';
 import { linkOf } from '../../src/testing/link.js';
 import { MemoryLink } from '../../src/testing/memory-link.js';
 import { MemorySocket } from '../../src/testing/memory-socket.js';
+import { LazyMap } from '../../src/util/collections.js';
 import { collectLogs } from '../support/peer/logs.js';
 import { settled } from '../support/peer/outcome.js';
 import { virtualPeerTime } from '../support/peer/time.js';
@@ -31,6 +34,44 @@ describe('Peer that refuses a stream', () => {
       expect.stringMatching(/^rxmux: peer N refused a stream with PAYLOAD_TOO_LARGE: payload of at least \d+ bytes .*\(maxPayloadBytes\)$/),
       expect.stringContaining('PAYLOAD_TOO_LARGE, and 4 more since the line before: '),
     ]);
+  });
+
+  /** The log's lines without their peers. */
+  const lines = (): readonly string[] => logs.warnings.map((line) => line.replace(/peer \d+[^:]* refused/, 'peer N refused'));
+
+  it('All peers of one server share a line a minute, and a second server has its own', async () => {
+    const dialed: Peer[] = [];
+    for (const server of [createServer(), createServer()])
+      for (let nth = 0; nth < 5; nth++) dialed.push(connect('ws://test', { socket: server.socket, keepalive: false }));
+    await time.advance();
+    for (const peer of dialed) peer.notify('p');
+    await time.advance();
+    expect(lines()).toEqual(Array(2).fill(expect.stringContaining('refused a stream with REFUSED: no handler took this stream')));
+    for (const peer of dialed) void peer.close();
+    await time.advance(5_000);
+  });
+
+  it('Another reason of the same code has a line of its own', async () => {
+    const { dialer, acceptor } = createPair({ acceptor: { limits: { maxStreams: 1 } } });
+    dialer.notify('p');
+    await time.advance();
+    acceptor.onStream(() => new Promise(() => undefined));
+    for (let nth = 0; nth < 3; nth++) void dialer.open('p');
+    await time.advance();
+    expect(lines()).toEqual([
+      expect.stringContaining('REFUSED: no handler took this stream'),
+      expect.stringContaining('REFUSED: more than 1 streams (maxStreams)'),
+    ]);
+  });
+
+  it('A remote that chooses the reasons gets a few lines a minute, and then one', () => {
+    const kinds: RefusalLines = new LazyMap();
+    for (let nth = 0; nth < 1_000; nth++) {
+      warnOfRefusal(kinds, 'peer 1', 1, `no '${nth}'; did you mean 'x'?`);
+      warnOfRefusal(kinds, 'peer 1', 1, `no ${'x'.repeat(nth)}`);
+    }
+    expect(kinds.size).toBeLessThan(25);
+    expect(logs.warnings.length).toBeLessThan(25);
   });
 
   it('A peer warns of a notify without a handler', async () => {

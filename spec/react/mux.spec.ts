@@ -37,7 +37,7 @@ describe('MuxProvider', () => {
 describe('`useMuxStatus`', () => {
   it('`useMuxStatus` renders each status of the peer', async () => {
     const { dial, server } = dialed(() => undefined);
-    const peer = dial({ reconnect: { ...AT_ONCE, maxAttempts: Infinity } });
+    const peer = dial({ reconnect: AT_ONCE });
     const page = rendered(Status, {}, { peer });
     await page.shows('open');
     server.refuse(0);

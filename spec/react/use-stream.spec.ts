@@ -203,7 +203,7 @@ describe('`useStream` of a peer', () => {
       const socket = ++nth;
       accepted.streams$.pipe(respond(() => price$.pipe(map((price) => `${price}${socket}`)))).subscribe();
     });
-    const peer = dial({ reconnect: { ...AT_ONCE, maxAttempts: Infinity } });
+    const peer = dial({ reconnect: AT_ONCE });
     const Price = (): string => {
       const mux = useMux();
       return textOf(useStream(() => mux.open$('price')));
@@ -228,7 +228,7 @@ describe('`useStream` of a peer', () => {
   it('`useStream` is connecting until the first socket is open', async () => {
     const { dial, server } = dialed((accepted) => accepted.streams$.pipe(respond(() => of('a'))).subscribe());
     server.refuse(0);
-    const peer = dial({ reconnect: { ...AT_ONCE, maxAttempts: Infinity } });
+    const peer = dial({ reconnect: AT_ONCE });
     const page = rendered(() => textOf(useStream(() => peer.open$('price'))), {}, { peer });
     expect(page.text()).toBe('connecting');
     server.refuse(null);

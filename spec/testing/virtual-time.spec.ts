@@ -708,7 +708,7 @@ describe('bad options', () => {
   const api = contract({ price: stream<void, number>(), chat: { send: request() } });
 
   it.each<[name: string, rows: unknown, message: string]>([
-    ['an unknown procedure', { prize: '-a|' }, "rows: expected one of price, chat.send, got 'prize'"],
+    ['an unknown procedure', { prize: '-a|' }, "rows: no 'prize'; did you mean 'price'?"],
     ['a namespace', { chat: '-a|' }, "rows: expected one of price, chat.send, got 'chat'"],
     ['a number', { price: 5 }, "rows['price']: expected marbles, or [marbles, values, error], got 5"],
     ['an empty list', { price: [] }, "rows['price']: expected marbles, or [marbles, values, error], got undefined"],

@@ -523,7 +523,7 @@ describe('mistakes', () => {
     });
 
     it.each<[unknown, string]>([
-      [{ keyy: 'a' }, "options: expected one of key, got 'keyy'"],
+      [{ keyy: 'a' }, "options: no 'keyy'; did you mean 'key'?"],
       [{ key: 5 }, 'key: expected a text of one line without spaces at its ends, got 5'],
       [{ key: '' }, "key: expected a text of one line without spaces at its ends, got ''"],
       [null, 'options: expected an object, got null'],

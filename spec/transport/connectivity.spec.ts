@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { EMPTY } from 'rxjs';
-import { ALWAYS_ONLINE, browserConnectivity } from '../../src/transport/connectivity.js';
+import { ALWAYS_ONLINE, browserConnectivity, isPage } from '../../src/transport/connectivity.js';
 import { laterTurn, throughChannel } from '../../src/transport/w3c.js';
 import { otherPlatform } from '../support/platform/globals.js';
 import { turn, until } from '../support/socket/leaks.js';
@@ -14,32 +14,40 @@ describe('browserConnectivity', () => {
     removeEventListener: target.removeEventListener.bind(target),
   });
 
-  it('`browserConnectivity` emits when the network returns or the page becomes visible, until unsubscribed', () => {
-    const [windowEvents, pageEvents] = [new EventTarget(), new EventTarget()];
-    const page = Object.assign(pageEvents, { visibilityState: 'visible' });
-    pretend({ ...listens(windowEvents), navigator: {}, document: page });
+  /** An event of a page that the browser keeps, or not. */
+  const transition = (type: string, persisted: boolean): Event => Object.assign(new Event(type), { persisted });
+
+  it.each<readonly [event: string, isEmitted: boolean, made: () => Event, page?: { hidden: boolean }]>([
+    ['of a network that returns', true, () => new Event('online')],
+    ['of a network that goes away', false, () => new Event('offline')],
+    ['of a page that becomes visible', true, () => new Event('visibilitychange')],
+    ['of a page that becomes hidden', false, () => new Event('visibilitychange'), { hidden: true }],
+    ['of a frozen page that runs again', true, () => new Event('resume')],
+    ['of a hidden page that runs again', true, () => new Event('resume'), { hidden: true }],
+    ['of a page that has loaded', false, () => transition('pageshow', false)],
+    ['of a page that leaves the back/forward cache', true, () => transition('pageshow', true)],
+    ['of a page that ends', false, () => transition('pagehide', false)],
+    ['of a page that enters the back/forward cache', true, () => transition('pagehide', true), { hidden: true }],
+  ])('`browserConnectivity` hears %s, and emits it: %s', (_what, isEmitted, made, page = { hidden: false }) => {
+    const events = new EventTarget();
+    pretend({ ...listens(events), navigator: {}, document: page });
     const seen: string[] = [];
-    const listening = browserConnectivity().resumes$.subscribe((resume) => seen.push(resume));
-    page.visibilityState = 'hidden';
-    pageEvents.dispatchEvent(new Event('visibilitychange'));
-    windowEvents.dispatchEvent(new Event('offline'));
-    expect(seen).toEqual([]);
-    windowEvents.dispatchEvent(new Event('online'));
-    page.visibilityState = 'visible';
-    pageEvents.dispatchEvent(new Event('visibilitychange'));
-    expect(seen).toEqual(['network', 'page']);
+    const listening = browserConnectivity().events$.subscribe((event) => seen.push(event));
+    const event = made();
+    events.dispatchEvent(event);
+    expect(seen).toEqual(isEmitted ? [event.type] : []);
     listening.unsubscribe();
-    windowEvents.dispatchEvent(new Event('online'));
-    expect(seen).toHaveLength(2);
+    events.dispatchEvent(made());
+    expect(seen).toHaveLength(isEmitted ? 1 : 0);
   });
 
   it('`browserConnectivity` emits when the network returns in a worker, which has no page', () => {
     const events = new EventTarget();
     pretend({ ...listens(events), navigator: {}, document: undefined });
     const seen: string[] = [];
-    browserConnectivity().resumes$.subscribe((resume) => seen.push(resume));
+    browserConnectivity().events$.subscribe((event) => seen.push(event));
     events.dispatchEvent(new Event('online'));
-    expect(seen).toEqual(['network']);
+    expect(seen).toEqual(['online']);
   });
 
   it.each<readonly [onLine: boolean | undefined, offline: boolean]>([
@@ -61,7 +69,23 @@ describe('browserConnectivity', () => {
   ])('`browserConnectivity` returns ALWAYS_ONLINE on %s', (_what, globals) => {
     pretend(globals);
     expect(browserConnectivity()).toBe(ALWAYS_ONLINE);
-    expect(ALWAYS_ONLINE).toEqual({ offline: false, resumes$: EMPTY });
+    expect(ALWAYS_ONLINE).toEqual({ offline: false, events$: EMPTY });
+  });
+
+  it.each<readonly [what: string, globals: Readonly<Record<string, unknown>>, is: boolean]>([
+    ['Node', {}, false],
+    ['Node with the document of a test', { document: {} }, true],
+    ['a page', { document: {}, process: undefined }, true],
+    ['a page whose bundler adds a process', { document: {}, process: { env: {}, versions: {} } }, true],
+    ['a worker', { process: undefined }, true],
+    ['React Native', { process: { env: {} }, navigator: { product: 'ReactNative' } }, true],
+    ['Deno and Bun', { process: { versions: { node: '22.1.0' } } }, false],
+  ])('`isPage` on %s', (_what, globals, is) => {
+    const { process } = globalThis;
+    pretend(globals);
+    const seen = isPage();
+    pretend({ process });
+    expect(seen).toBe(is);
   });
 });
 

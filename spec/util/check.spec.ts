@@ -165,11 +165,39 @@ describe('checkOptions', () => {
 
   it.each<[string, unknown, string]>([
     ['an unknown name', { a: 1, toString: 2 }, "options: expected one of a, b, got 'toString'"],
+    ['one letter, which every short name is near to', { c: 1 }, "options: expected one of a, b, got 'c'"],
     ['a value that is no object', 5, 'options: expected an object, got 5'],
   ])('`checkOptions` refuses %s', (_what, given, message) => {
     expect(() => {
       checkOptions(given as object, { a: true }, { b: true });
     }).toThrow(new TypeError(message));
+  });
+});
+
+describe('A misspelt option', () => {
+  const TIMES = { timeoutMs: true, connectTimeoutMs: true, helloTimeoutMs: true };
+  const LIMITS = { maxUnsentBytes: true, maxUnreadBytes: true, maxStreams: true, port: true };
+
+  it.each<[wrong: string, right: string]>([
+    ['reconect', 'reconnect'],
+    ['reconnnect', 'reconnect'],
+    ['recnonect', 'reconnect'],
+    ['Reconnect', 'reconnect'],
+    ['timeoutms', 'timeoutMs'],
+    ['timeout', 'timeoutMs'],
+    ['maxUnredBytes', 'maxUnreadBytes'],
+    ['maxStream', 'maxStreams'],
+    ['pot', 'port'],
+  ])('`checkOptions` asks whether %s was meant as %s, the nearest name', (wrong, right) => {
+    expect(() => {
+      checkOptions({ [wrong]: 1 }, TIMES, LIMITS, { reconnect: true });
+    }).toThrow(new TypeError(`options: no '${wrong}'; did you mean '${right}'?`));
+  });
+
+  it.each(['timeoutInMilliseconds', 'socket', 'x'.repeat(100_000), 'maxUn', ''])('`checkOptions` lists each name once for %p', (wrong) => {
+    expect(() => {
+      checkOptions({ [wrong]: 1 }, TIMES, { timeoutMs: true, port: true });
+    }).toThrow(new TypeError(`options: expected one of timeoutMs, connectTimeoutMs, helloTimeoutMs, port, got '${wrong}'`));
   });
 });
 

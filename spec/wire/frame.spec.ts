@@ -586,7 +586,7 @@ describe('Limits', () => {
   });
 
   it.each<[object, RegExp]>([
-    [{ maxFrames: 1 }, /^limits: expected one of maxMessageBytes, .*, got 'maxFrames'$/],
+    [{ maxGadgets: 1 }, /^limits: expected one of maxMessageBytes, .*, got 'maxGadgets'$/],
     [{ toString: 1 }, /^limits: expected one of .*, got 'toString'$/],
     [{ maxStreams: -1 }, /^limits.maxStreams: expected a number of at least 0, got -1$/],
     [{ maxStreams: Number.NaN }, /^limits.maxStreams: expected a number of at least 0, got NaN$/],

@@ -37,6 +37,9 @@ export const KEEPALIVE: Options<Keepalive, KeepaliveTimes> = {
 /** The defaults of {@link Keepalive}. */
 export const DEFAULT_KEEPALIVE: KeepaliveTimes = readOptions(KEEPALIVE, {});
 
+/** A probe after waking waits this long, in ms: a phone reaches its network sooner, and its user waits no longer. */
+const WAKING_MS = 2_500;
+
 /** The most bytes that merely pass through a socket, and the most ms that they take. More bytes or more time mean a full socket. */
 const PASSING_BYTES = 16 * 1024;
 const PASSING_MS = 100;
@@ -160,6 +163,8 @@ export class Watchdog {
   #keepalive = Subscription.EMPTY;
   /** When the last probe of the keepalive was sent; `null` once its answer was noticed. */
   #probedAt: number | null = null;
+  /** How long the last probe may wait for an answer, in ms. */
+  #answerMs = 0;
 
   /** @param times `null`: the connection is never probed */
   constructor(
@@ -213,10 +218,10 @@ export class Watchdog {
     });
   }
 
-  /** Asks for a sign of life at once: the page woke up, or the network came back. */
+  /** Asks for a sign of life at once, which is due soon: the page woke up, or the network came back. */
   probeNow(): void {
-    const isProbing = this.#probedAt !== null && this.lastSignOfLifeAt() < this.#probedAt;
-    if (this.#phase === 'started' && this.times !== null && !isProbing) this.#keepAlive(this.times);
+    const isProbing = this.#probedAt !== null && this.#answerMs <= WAKING_MS && this.lastSignOfLifeAt() < this.#probedAt;
+    if (this.#phase === 'started' && this.times !== null && !isProbing) this.#keepAlive(this.times, WAKING_MS);
   }
 
   /** Terminates a closing socket after 2 s without movement, counted from when the next answer is due. */
@@ -257,19 +262,21 @@ export class Watchdog {
       });
   }
 
-  #keepAlive(times: KeepaliveTimes): void {
+  #keepAlive(times: KeepaliveTimes, mostMs = Infinity): void {
     const probedAt = (this.#probedAt = this.clock.now());
+    this.#answerMs = Math.min(times.timeoutMs, mostMs);
     this.probe();
-    this.#awaitLife(probedAt, times, times.timeoutMs);
+    this.#awaitLife(probedAt, times, this.#answerMs);
   }
 
   #awaitLife(probedAt: number, times: KeepaliveTimes, ms: number): void {
-    const { idleMs, timeoutMs } = times;
+    const { idleMs } = times;
+    const timeoutMs = this.#answerMs;
     // Idle time counts from the moment of the answer, so look for an answer before the time is up.
     this.#arm(Math.min(ms, idleMs), timeoutMs, (onTime) => {
       const remainingMs = Math.max(probedAt, this.#answerDueAt()) + timeoutMs - this.clock.now();
       if (this.lastSignOfLifeAt() >= probedAt) this.#awaitSilence(times);
-      else if (!onTime) this.#keepAlive(times);
+      else if (!onTime) this.#keepAlive(times, timeoutMs);
       else if (remainingMs > 0) this.#awaitLife(probedAt, times, remainingMs);
       else this.connection.transport.terminate('no sign of life');
     });

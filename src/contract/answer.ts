@@ -1,6 +1,5 @@
 import { EMPTY, Observable, filter, from, ignoreElements, isObservable, mergeMap, of, take, tap } from 'rxjs';
 import type { ObservableInput, OperatorFunction } from 'rxjs';
-import { warnOfRefusal } from '../peer/log.js';
 import { respond } from '../peer/operators/respond.js';
 import type { PeerContext } from '../peer/options.js';
 import type { Peer } from '../peer/peer.js';
@@ -265,8 +264,8 @@ function begin(bound: Bound, call: AnsweredCall, arounds: readonly Around<unknow
 /** Warns of a payload that does not fit, because no caller learns of it after a `notify`. The log shows no part of a payload. */
 function checkedPayload({ checkPayload }: Bound, { name, payload, stream }: AnsweredCall): unknown {
   const warn = (error: unknown): never => {
-    const { label } = Stream.streamCore(stream);
-    if (error instanceof RemoteError) warnOfRefusal(label, ResetCode.APPLICATION_ERROR, `the payload of '${name}' is invalid`);
+    const { owner, label } = Stream.streamCore(stream);
+    if (error instanceof RemoteError) owner.refused(ResetCode.APPLICATION_ERROR, `the payload of '${name}' is invalid`, label);
     throw error;
   };
   try {

@@ -8,6 +8,7 @@ import { GivenSocket } from '../peer/dial/given-socket.js';
 import { DEFAULT_HELLO_LIMITS, HELLO_TIMEOUT_MS, acceptorCore, resolveHelloLimits } from '../peer/hello.js';
 import type { AcceptorOptions, HelloLimits } from '../peer/hello.js';
 import type { StreamHandler } from '../peer/hooks.js';
+import type { RefusalLines } from '../peer/log.js';
 import { PEER_OPTIONS, resolveOptions } from '../peer/options.js';
 import type { PeerOptions } from '../peer/options.js';
 import { Peer } from '../peer/peer.js';
@@ -17,6 +18,7 @@ import type { SocketLike, Transport } from '../transport/transport.js';
 import { WsUpgrader, transportOf } from '../transport/ws/ws.js';
 import { checkFunction, checkNumber, checkOptions, optionError, readOptions } from '../util/check.js';
 import type { Given, Options } from '../util/check.js';
+import { LazyMap } from '../util/collections.js';
 import { subprotocol } from '../wire/codec.js';
 import { CloseCode, ResetCode } from '../wire/codes.js';
 import { ConnectionFault } from '../wire/errors.js';
@@ -132,10 +134,19 @@ export function resolveAccept(options: UpgradeOptions, ...others: readonly objec
   return { ...ofUpgrades, acceptor: { ...peer, onStream: handler, hello } };
 }
 
+/** {@link resolveAccept} for a peer that no `serve` makes. */
+function resolveAlone(options: UpgradeOptions): ResolvedUpgrade {
+  const resolved = resolveAccept(options);
+  Object.assign(resolved.acceptor, { refusals: REFUSALS });
+  return resolved;
+}
+
 boundNodeLogs();
 
 /** Counts the refusals of all upgrades that no `serve` answers. */
 const LOG = new SparseLog();
+/** Counts the refused streams of all peers that no `serve` has made, because each of them may be a stranger's. */
+const REFUSALS: RefusalLines = new LazyMap();
 /** Counts for nothing: no limit was set. */
 const UNLIMITED = Totals.ledger(new Totals());
 
@@ -155,7 +166,7 @@ const UNLIMITED = Totals.ledger(new Totals());
  * ```
  */
 export function accept(socket: SocketLike, options: AcceptOptions = {}): Peer {
-  const resolved = resolveAccept(options);
+  const resolved = resolveAlone(options);
   const transport = transportOf(socket);
   const made = makePeer(resolved, transport);
   take(ledgerOf(resolved).seat(null), made, transport);
@@ -193,7 +204,7 @@ export function accept(socket: SocketLike, options: AcceptOptions = {}): Peer {
  */
 export function handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer, options: UpgradeOptions = {}): Peer {
   checkUpgrade(request, socket, head);
-  const resolved = resolveAccept(options);
+  const resolved = resolveAlone(options);
   const made = makePeer(resolved);
   const { core, source, peer } = made;
   const policy = policyOf(resolved, LOG);

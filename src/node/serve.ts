@@ -25,6 +25,7 @@ import { pathOf, refuseUpgrade } from './refusal.js';
 import { Totals } from './totals.js';
 import type { Seat } from './totals.js';
 import { takeUpgrades } from './upgrade-hub.js';
+import type { UpgradeTaker } from './upgrade-hub.js';
 import { upgrade } from './upgrade.js';
 import type { UpgradePolicy } from './upgrade.js';
 
@@ -238,9 +239,11 @@ class NodeMuxServer implements MuxServer {
     });
   };
 
-  readonly #refusePath = (request: IncomingMessage, socket: Duplex): void => {
+  readonly #refusePath = (request: IncomingMessage, socket: Duplex, takers: Iterable<UpgradeTaker>): void => {
     const reason = `nothing answers at ${oneLine(pathOf(request))}`;
-    refuseUpgrade(request, socket, { status: 404, cause: 'path', reason }, this.#policy.log, this.#refused);
+    // Only the log names the paths: the remote need not know them.
+    const detail = `; this server answers at ${[...new Set([...takers].map(({ path }) => path))].join(', ')}`;
+    refuseUpgrade(request, socket, { status: 404, cause: 'path', reason, detail }, this.#policy.log, this.#refused);
   };
 
   readonly #refused = (refusal: Refusal): void => {

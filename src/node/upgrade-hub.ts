@@ -57,8 +57,8 @@ export interface UpgradeTaker {
   /** Whether the taker now refuses every upgrade. */
   isDraining(): boolean;
   take(request: IncomingMessage, socket: Duplex, head: Buffer): void;
-  /** Refuses a request whose path no taker has, and which no other listener may answer. */
-  refusePath(request: IncomingMessage, socket: Duplex): void;
+  /** Refuses a request whose path none of the takers has, and which no other listener may answer. */
+  refusePath(request: IncomingMessage, socket: Duplex, takers: Iterable<UpgradeTaker>): void;
 }
 
 /** Adds a taker that answers upgrades of a server. Returns a function that removes it. */
@@ -104,7 +104,7 @@ class UpgradeHub {
     const [first] = this.#takers;
     const taker = this.#takerOf(pathOf(request));
     if (taker !== undefined) taker.take(request, socket, head);
-    else if (this.#isAlone()) first?.refusePath(request, socket);
+    else if (this.#isAlone()) first?.refusePath(request, socket, this.#takers);
   };
 
   /** Whether Node would emit `request` for this upgrade if this listener were not there. */

@@ -11,7 +11,6 @@ import { ResetCode } from '../wire/codes.js';
 import { ABSENT } from '../wire/frame.js';
 import type { PeerCore } from './core.js';
 import type { Remove, StreamHandler } from './hooks.js';
-import { warnOfRefusal } from './log.js';
 
 /** Why a stream was refused on a side that answers none. */
 export const NO_HANDLER = 'no handler took this stream: this side has neither an onStream handler nor an operator such as respond()';
@@ -143,7 +142,7 @@ export class IncomingStreams {
     const error = untakenError(stream.facade);
     if (error === undefined) stream.refuse(this.#untaken());
     else {
-      warnOfRefusal(stream.label, ResetCode.APPLICATION_ERROR, error.message);
+      stream.owner.refused(ResetCode.APPLICATION_ERROR, error.message, stream.label);
       failAnswer(stream, error);
     }
   }

@@ -304,7 +304,7 @@ export class Calls {
     }
     place.enqueue(stream, OutgoingFrame.encodedPayload(open));
     // Code of the user may have closed the peer meanwhile.
-    if (core.openConnection === null && !core.expectsSocket) core.waiting.refuse(stream, core.status.now);
+    if (core.openConnection === null && !core.expectsSocket) core.waiting.refuse(stream, core.status.now, core.epitaph);
   }
 
   /** Returns the open connection, or the queue in which a new stream has to wait. */
@@ -331,7 +331,7 @@ function fedCall(calls: Calls, value: unknown, options: OpenOptions & InputOptio
   if (input === undefined) return calls.read$(value, options);
   if (retry !== false && isOneShot(input))
     throw new TypeError(
-      'retry: expected an input that can be sent again, or a function that returns one, got an input that can be read only once',
+      'retry: expected an input that can be sent again, or a function that returns one, got one that can be read only once',
     );
   return fed$(calls, value, options, input, overflow);
 }

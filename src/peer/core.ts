@@ -10,6 +10,7 @@ import type { SocketClose, Transport } from '../transport/transport.js';
 import type { Codec } from '../wire/codec.js';
 import { CloseCode, ResetCode } from '../wire/codes.js';
 import type { CloseReason } from '../wire/codes.js';
+import { ConnectionFault, closeText } from '../wire/errors.js';
 import type { AnyMuxError } from '../wire/errors.js';
 import { ABSENT } from '../wire/frame.js';
 import type { Frame, FrameDirection } from '../wire/frame.js';
@@ -22,11 +23,7 @@ import type { PeerContext, ResolvedClose, ResolvedOptions } from './options.js';
 import type { Peer } from './peer.js';
 import { StatusTracker, isOver } from './status.js';
 import type { PeerStatus } from './status.js';
-import { Notifications, Waiting } from './waiting.js';
-
-function refusal(reason: string): CloseCause {
-  return { how: 'reset', by: 'library', code: ResetCode.REFUSED, reason, payload: null };
-}
+import { Notifications, Waiting, refusal } from './waiting.js';
 
 /** Ends the calls that still wait when the remote goes away and no other socket will come. */
 const GONE_AWAY = refusal('the remote went away before it had answered the hello');
@@ -64,6 +61,7 @@ export class PeerCore implements ConnectionOwner {
   #handshaking: Connection | null = null;
   #log: PeerLog | null = null;
   #opened = 0;
+  #wasClosed = false;
   #ownHooks: Hooks | null = null;
   #signals: AbortSignals | null = null;
   #deadlines: Deadlines | null = null;
@@ -155,6 +153,13 @@ export class PeerCore implements ConnectionOwner {
     return this.source.absence;
   }
 
+  /** Why this peer opens no more streams. */
+  get epitaph(): string {
+    const { now } = this.status;
+    if (this.#wasClosed) return 'this peer was closed';
+    return `its socket is ${now.state === 'closed' ? `gone (${closeText(now.reason)})` : 'closing'}${this.source.remedy}`;
+  }
+
   get connections(): ReadonlySet<Connection> {
     return this.#connections;
   }
@@ -213,6 +218,7 @@ export class PeerCore implements ConnectionOwner {
   /** Closes every connection in good order, and stops dialing. */
   close({ drainMs, code, reason }: ResolvedClose): void {
     if (this.isClosed) return;
+    this.#wasClosed = true;
     this.source.stop();
     if (!isOver(this.status.now)) this.#setStatus({ state: 'draining', by: 'local' });
     for (const connection of this.#connections) connection.drain(drainMs, code, reason);
@@ -266,8 +272,8 @@ export class PeerCore implements ConnectionOwner {
     this.source.goneAway(connection, code);
   }
 
-  refused(code: ResetCode, reason: string): void {
-    warnOfRefusal(this.label, code, reason);
+  refused(code: ResetCode, reason: string, label = this.label): void {
+    warnOfRefusal(this.options.refusals, label, code, reason);
   }
 
   ending(connection: Connection, close: SocketClose): Loss {
@@ -324,6 +330,8 @@ export interface SocketSource {
   /** Whether a stream without a socket may wait for one. */
   readonly expectsSocket: boolean;
   readonly absence: Absence;
+  /** Says why no other socket follows the last one. */
+  readonly remedy: string;
   /** Starts, and passes each socket that opens to `PeerCore.adopt`. */
   start(): void;
   /** Called when a stream needs a socket. A dialing source then dials, unless it has begun. */

@@ -10,6 +10,7 @@ import { defaultLabel } from '../stream/label.js';
 import type { Label } from '../stream/label.js';
 import { asGiven, checkFunction, checkNumber, checkObject, checkReset, readObject, readOptions, refuseUnknown } from '../util/check.js';
 import type { Given, Options } from '../util/check.js';
+import { LazyMap } from '../util/collections.js';
 import { checkedCodec } from '../wire/codec.js';
 import type { Codec } from '../wire/codec.js';
 import { ResetCode } from '../wire/codes.js';
@@ -17,6 +18,7 @@ import { MAX_FRAME_BYTES } from '../wire/fragment.js';
 import { DEFAULT_LIMITS, resolveLimits } from '../wire/limits.js';
 import type { Limits } from '../wire/limits.js';
 import type { ErrorHandler, StreamHandler } from './hooks.js';
+import type { RefusalLines } from './log.js';
 
 /**
  * Facts that the acceptor knows about a peer, such as its user; `verify` sets them. Augment this interface with optional properties,
@@ -69,10 +71,12 @@ export interface ResolvedOptions {
   /** `null` if each peer has a context of its own. */
   readonly context: PeerContext | null;
   readonly maxFrameBytes: number;
+  /** The log lines about refused streams: of all peers of one server, or of one dialing peer. */
+  readonly refusals: RefusalLines;
 }
 
 /** Declares {@link PeerOptions}. */
-export const PEER_OPTIONS: Options<PeerOptions, Omit<ResolvedOptions, 'codec'> & { readonly codec: Codec | undefined }> = {
+export const PEER_OPTIONS: Options<PeerOptions, Omit<ResolvedOptions, 'codec' | 'refusals'> & { readonly codec: Codec | undefined }> = {
   codec: [asGiven, undefined],
   onStream: [checkFunction, undefined],
   errorSerializer: [checkFunction, defaultErrorSerializer],
@@ -92,8 +96,9 @@ export const PEER_OPTIONS: Options<PeerOptions, Omit<ResolvedOptions, 'codec'> &
  */
 export function resolveOptions(options: PeerOptions, isDialer: boolean): ResolvedOptions {
   const used = readOptions(PEER_OPTIONS, options);
+  const refusals: RefusalLines = new LazyMap();
   // A spread would make a hidden class of its own for each peer.
-  return Object.assign(used, { isDialer, codec: checkedCodec(used.codec ?? getCodec(settings.codec)) });
+  return Object.assign(used, { isDialer, refusals, codec: checkedCodec(used.codec ?? getCodec(settings.codec)) });
 }
 
 function readKeepalive(name: string, given: false | Keepalive): KeepaliveTimes | null {

@@ -230,8 +230,12 @@ export class Peer {
     return 'Peer';
   }
 
-  /** Dials at once if the reconnect helper waits before its next dial. Otherwise it does nothing. */
+  /**
+   * Dials at once if the reconnect helper waits before its next dial. An open socket is probed: it has 2.5 s for a sign of life, unless
+   * `keepalive` is `false`. Call it when a program has woken up that is no page: pages do it by themselves.
+   */
   reconnectNow(): void {
+    this.#core.probe();
     this.#core.source.dialNow();
   }
 

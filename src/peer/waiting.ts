@@ -6,11 +6,16 @@ import type { Place, StreamCore } from '../stream/stream-core.js';
 import { LazySet } from '../util/collections.js';
 import type { Message } from '../wire/codec.js';
 import { ResetCode } from '../wire/codes.js';
-import { ConnectError, QueueOverflowError, StreamError } from '../wire/errors.js';
+import { ConnectError, QueueOverflowError, RefusedError, StreamError } from '../wire/errors.js';
 import type { AnyMuxError } from '../wire/errors.js';
 import type { OutgoingFrame } from '../wire/outgoing.js';
 import { chargeOfPart } from '../wire/reassembly.js';
 import type { PeerStatus } from './status.js';
+
+/** Returns the cause of a stream that this side refuses. */
+export function refusal(reason: string): CloseCause {
+  return { how: 'reset', by: 'library', code: ResetCode.REFUSED, reason, payload: null };
+}
 
 /** The number of frames of a stream that has sent only its open. */
 const OPEN_ALONE = 1;
@@ -126,14 +131,16 @@ export class Waiting implements Place {
     for (const stream of waiting) stream.fail(cause, errorOfQueued(cause, error));
   }
 
-  /** Ends a new stream, because no connection will ever come. The error is the failure of the last dial, if that is the cause. */
-  refuse(stream: StreamCore, status: PeerStatus): void {
-    const reason = 'this peer opens no more streams';
+  /**
+   * Ends a new stream, because no connection will ever come. The error is the failure of the last dial, if that is the cause, and else says
+   * `reason`.
+   */
+  refuse(stream: StreamCore, status: PeerStatus, reason: string): void {
     warnOfForgotten([stream], reason);
     if (status.state === 'closed' && status.error !== null) {
       const cause: CloseCause = { how: 'lost', reason: status.reason };
       stream.fail(cause, errorOfQueued(cause, status.error));
-    } else stream.fail({ how: 'reset', by: 'library', code: ResetCode.REFUSED, reason, payload: null });
+    } else stream.fail(refusal(reason), new RefusedError(reason, null, { retriable: false }));
   }
 
   #move(stream: StreamCore, other: Waiting): void {

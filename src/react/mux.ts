@@ -29,7 +29,7 @@ const PROPS: NamesOf<MuxProviderProps> = { peer: true, children: true };
  *
  * @example
  * ```tsx
- * const peer = connect('wss://example.org/mux', { lazy: true, reconnect: { maxAttempts: Infinity } });
+ * const peer = connect('wss://example.org/mux', { lazy: true, reconnect: true });
  *
  * createRoot(root).render(<MuxProvider peer={peer}><App /></MuxProvider>);
  * ```

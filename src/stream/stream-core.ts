@@ -115,8 +115,8 @@ export interface StreamOwner {
   accept(stream: StreamCore): void;
   /** A stream whose open never left waits for the next socket. */
   requeue(stream: StreamCore): void;
-  /** The library has refused a stream of the remote, because of a rule or a limit, or because no handler took it. */
-  refused(code: ResetCode, reason: string): void;
+  /** The library has refused a stream of the remote: for a rule, for a limit, or because no handler took it. `label` names it in the log. */
+  refused(code: ResetCode, reason: string, label?: string): void;
 }
 
 /** Optional parts of a reset. */

@@ -139,9 +139,21 @@ export function refuseUnknown(name: string, given: object, ...declared: readonly
   for (const key of Object.keys(given)) {
     if (declared.some((options) => Object.hasOwn(options, key))) continue;
     // Every call of a peer passes here, so only an error lists the names.
-    const names = declared.flatMap((options) => Object.keys(options));
+    const names = [...new Set(declared.flatMap((options) => Object.keys(options)))];
+    // Each wrong letter more makes the search three times as long.
+    for (let left = 1; left < 4 && left * 3 <= key.length; left++) {
+      const near = names.find((other) => isNear(key, other, left));
+      if (near !== undefined) throw new TypeError(`${name}: no '${key}'; did you mean '${near}'?`);
+    }
     throw new TypeError(`${name}: expected one of ${names.join(', ')}, got '${key}'`);
   }
+}
+
+/** Whether one name becomes the other by at most `left` letters that are inserted, deleted or replaced. */
+function isNear(a: string, b: string, left: number): boolean {
+  const [aRest, bRest] = [a.slice(1), b.slice(1)];
+  if (a[0] === b[0]) return a === '' || isNear(aRest, bRest, left);
+  return left > 0 && (isNear(aRest, bRest, left - 1) || isNear(aRest, b, left - 1) || isNear(a, bRest, left - 1));
 }
 
 /**

@@ -51,6 +51,11 @@ export class ConnectError extends MuxError {
   }
 }
 
+/** Returns the code of a close, and its reason if there is one. */
+export function closeText({ code, reason }: Pick<CloseReason, 'code' | 'reason'>): string {
+  return `${code} ${reason}`.trim();
+}
+
 /** The base of errors about the choice of codec. */
 export class CodecError extends MuxError {
   override readonly name: string = 'CodecError';
@@ -194,7 +199,8 @@ export class RemoteError extends StreamError {
 }
 
 /**
- * The stream was definitely not processed; always `retriable`. `resetCode` is `null` when a goaway or this side refused it.
+ * The stream was definitely not processed. It is `retriable`, unless the peer itself has ended: no later call of that peer can work. `resetCode`
+ * is `null` when a goaway or this side refused it.
  *
  * @example
  * ```ts
@@ -212,7 +218,7 @@ export class RefusedError extends StreamError {
     readonly resetCode: typeof ResetCode.REFUSED | null = ResetCode.REFUSED,
     options: StreamErrorOptions = {},
   ) {
-    super(`refused${reason === '' ? '' : `: ${reason}`}`, { ...options, retriable: true });
+    super(`refused${reason === '' ? '' : `: ${reason}`}`, { retriable: true, ...options });
   }
 }
 
@@ -277,7 +283,7 @@ export class ConnectionLostError extends StreamError {
     readonly reason: CloseReason,
     options?: StreamErrorOptions,
   ) {
-    super(`connection lost (${reason.code}${reason.reason === '' ? '' : ` ${reason.reason}`})`, options);
+    super(`connection lost (${closeText(reason)})`, options);
   }
 }
 

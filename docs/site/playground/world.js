@@ -50,7 +50,7 @@ export function world() {
     socket: server.socket,
     maxFrameBytes: SLICE_BYTES,
     keepalive: false,
-    reconnect: { maxAttempts: Infinity, minDelayMs: 300 },
+    reconnect: { minDelayMs: 300 },
   });
   const inspection = inspect(client);
   const term$ = new Subject();

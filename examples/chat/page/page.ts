@@ -14,7 +14,7 @@ const item = (text: string, className = '') => Object.assign(document.createElem
 const append = (line: HTMLElement) => byId('lines').appendChild(line).scrollIntoView();
 
 const name = new URLSearchParams(location.search).get('name') ?? `guest ${Math.floor(1_000 * Math.random())}`;
-const peer = connect('/mux', { reconnect: { maxAttempts: Infinity } });
+const peer = connect('/mux', { reconnect: true });
 
 const room$ = fromEvent(window, 'hashchange').pipe(
   startWith(null),

@@ -338,7 +338,7 @@ describe('connect', () => {
       const network = echoing();
       const peer = dialing(network, { lazy: true });
       expect(await peer.close()).toEqual({ code: 1000, reason: 'closed before it was open', wasClean: false, willRetry: false });
-      expect(await settled(peer.request())).toEqual({ error: expect.objectContaining({ code: 'REFUSED', retriable: true }) });
+      expect(await settled(peer.request())).toEqual({ error: expect.objectContaining({ code: 'REFUSED', retriable: false }) });
       expect(network.dials).toEqual([]);
     });
   });
@@ -646,10 +646,10 @@ describe('Error of a failed dial', () => {
       'expected wss://example.org:8443/mux to accept the handshake, got HTTP 404',
     ],
     [
-      'the proxy that 426 points to',
+      'the hint of the transport',
       '',
-      { address, status: 426 },
-      'expected wss://example.org:8443/mux to accept the handshake, got HTTP 426; a proxy on the way may not pass upgrades: it has to forward the headers Upgrade and Connection',
+      { address, status: 426, hint: '; is there a proxy?' },
+      'expected wss://example.org:8443/mux to accept the handshake, got HTTP 426; is there a proxy?',
     ],
   ])('The error names %s', (_what, reason, facts, message) => {
     expect(connectError({ ...close, reason }, facts).message).toBe(message);
@@ -660,7 +660,7 @@ describe('Error of a failed dial', () => {
       /^the connection could not be opened \(1006\); this platform does not say why: /,
     );
     expect(connectError({ ...close, reason: 'Received network error or non-101 status code.' }, { opaque: true }).message).toMatch(
-      /^the connection could not be opened \(1006 Received .+\); this platform does not say why: .+ import connect from 'rxmux\/node', which says why$/,
+      /^the connection could not be opened \(1006 Received .+\); this platform does not say why: .+ use connect of 'rxmux\/node' in Node$/,
     );
     expect(connectError({ ...close, reason: 'no accept' }, { opaque: true }).message).toBe(
       'the connection could not be opened (1006 no accept)',

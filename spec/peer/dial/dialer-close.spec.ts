@@ -1,20 +1,21 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { skip, Subject } from 'rxjs';
-import { connect, Peer } from '../../../src/index.js';
-import type { CloseReason, ConnectOptions, StreamHandler } from '../../../src/index.js';
+import { connect, Peer, reopenOnReconnect } from '../../../src/index.js';
+import type { CloseReason, ConnectOptions, Hello, StreamHandler } from '../../../src/index.js';
 import { PeerCore } from '../../../src/peer/core.js';
 import { Backoff } from '../../../src/peer/dial/backoff.js';
 import { Dialer } from '../../../src/peer/dial/dialer.js';
 import { GivenSocket } from '../../../src/peer/dial/given-socket.js';
 import { resolveOptions } from '../../../src/peer/options.js';
 import { MemoryLink } from '../../../src/testing/memory-link.js';
-import type { Resume } from '../../../src/transport/connectivity.js';
+import type { PageEvent } from '../../../src/transport/connectivity.js';
 import { W3cTransport } from '../../../src/transport/w3c.js';
-import { dialing, echo, echoing, greeted, later, reconnecting, spell, watched } from '../../support/peer/dialing.js';
+import { dialing, echo, echoing, greeted, later, reconnecting, spell, watched, welcome } from '../../support/peer/dialing.js';
 import type { Watched } from '../../support/peer/dialing.js';
 import { framesOf } from '../../support/peer/frames.js';
 import { collectLogs } from '../../support/peer/logs.js';
 import { Network } from '../../support/peer/network.js';
+import type { Answer } from '../../support/peer/network.js';
 import { settled } from '../../support/peer/outcome.js';
 import { virtualPeerTime } from '../../support/peer/time.js';
 
@@ -191,7 +192,7 @@ describe('`close` of a dialing peer', () => {
     void peer.close();
     await time.advance(5_000);
     peer.notify('a');
-    expect(logs.warnings).toEqual(['rxmux: 1 notify() never left: this peer opens no more streams']);
+    expect(logs.warnings).toEqual(['rxmux: 1 notify() never left: this peer was closed']);
   });
 
   it('`close` of an open peer writes the accepted frames', async () => {
@@ -329,30 +330,37 @@ describe('connectivity', () => {
 
   const logs = collectLogs();
 
-  describe('Connectivity of a dialing peer', () => {
-    function surrounded(network: Network, { url = 'ws://test', lazy = false } = {}) {
-      const resumes$ = new Subject<Resume>();
-      const connectivity = { offline: false, resumes$ };
-      const core = new PeerCore(resolveOptions({ keepalive: { idleMs: 60_000 } }, true));
-      const dialer = new Dialer(core, {
-        url,
-        open: (url, protocol) => new W3cTransport(network.socket(url, protocol)),
-        backoff: new Backoff({ minDelayMs: 1_000, maxDelayMs: 1_000, maxAttempts: 3 }),
-        hello: undefined,
-        helloTimeoutMs: 10_000,
-        connectTimeoutMs: 10_000,
-        lazy,
-        idleCloseMs: 0,
-        connectivity,
-      });
-      const peer = new Peer(core, dialer);
-      dialer.start();
-      return { peer, connectivity, resumes$ };
-    }
+  interface Around {
+    readonly url?: string;
+    readonly lazy?: boolean;
+    readonly backoff?: null;
+    readonly hello?: () => Hello;
+  }
 
+  function surrounded(network: Network, { url = 'ws://test', lazy = false, backoff, hello }: Around = {}) {
+    const events$ = new Subject<PageEvent>();
+    const connectivity = { offline: false, events$ };
+    const core = new PeerCore(resolveOptions({ keepalive: { idleMs: 60_000 } }, true));
+    const dialer = new Dialer(core, {
+      url,
+      open: (url, protocol) => new W3cTransport(network.socket(url, protocol)),
+      backoff: backoff === null ? null : new Backoff({ minDelayMs: 1_000, maxDelayMs: 1_000, maxAttempts: 3 }),
+      hello,
+      helloTimeoutMs: 10_000,
+      connectTimeoutMs: 10_000,
+      lazy,
+      idleCloseMs: 0,
+      connectivity,
+    });
+    const peer = new Peer(core, dialer);
+    dialer.start();
+    return { peer, connectivity, events$ };
+  }
+
+  describe('Connectivity of a dialing peer', () => {
     it('A peer without a network dials at the longest delay, spends no attempts, and dials at once when the network returns', async () => {
       const network = echoing();
-      const { peer, connectivity, resumes$ } = surrounded(network);
+      const { peer, connectivity, events$ } = surrounded(network);
       await time.advance();
       connectivity.offline = true;
       network.answer = { status: null };
@@ -364,16 +372,16 @@ describe('connectivity', () => {
       expect(network.dials).toHaveLength(11);
       expect(spell(peer.status)).toBe('waiting 1 offline');
       // A page that becomes visible does not restore the network.
-      resumes$.next('page');
+      events$.next('visibilitychange');
       expect(network.dials).toHaveLength(11);
       connectivity.offline = false;
       network.answer = 'accept';
-      resumes$.next('network');
+      events$.next('online');
       await time.advance();
       expect([network.dials.length, spell(peer.status)]).toEqual([12, 'open 1']);
       void peer.close();
       await time.advance(5_000);
-      expect([resumes$.observed, time.isOver()]).toEqual([false, true]);
+      expect([events$.observed, time.isOver()]).toEqual([false, true]);
     });
 
     it('A peer that is wrongly reported offline connects all the same', async () => {
@@ -404,30 +412,32 @@ describe('connectivity', () => {
     });
 
     it('A lazy peer listens to the page from its first dial on', async () => {
-      const { peer, resumes$ } = surrounded(echoing(), { lazy: true });
+      const { peer, events$ } = surrounded(echoing(), { lazy: true });
       await time.advance();
-      expect(resumes$.observed).toBe(false);
+      expect(events$.observed).toBe(false);
       const answer = peer.request('x');
       await time.advance();
       expect(await answer).toBe('x');
-      expect(resumes$.observed).toBe(true);
+      expect(events$.observed).toBe(true);
       void peer.close();
       await time.advance();
-      expect(resumes$.observed).toBe(false);
+      expect(events$.observed).toBe(false);
     });
 
-    it.each<[Resume, string, readonly [dials: number, status: string]]>([
-      ['network', 'ends the delay', [2, 'connecting 2']],
-      ['page', 'does not end the delay', [1, 'waiting 2']],
-    ])('A resumed %s probes an open connection, and %s of a waiting peer', async (wake, _what, after) => {
+    it.each<[PageEvent, string, readonly [dials: number, status: string]]>([
+      ['online', 'ends the delay', [2, 'connecting 2']],
+      ['pageshow', 'ends the delay', [2, 'connecting 2']],
+      ['visibilitychange', 'does not end the delay', [1, 'waiting 2']],
+      ['resume', 'does not end the delay', [1, 'waiting 2']],
+    ])('The event %s probes an open connection, and %s of a waiting peer', async (wake, _what, after) => {
       const network = echoing();
-      const { peer, resumes$ } = surrounded(network);
+      const { peer, events$ } = surrounded(network);
       await time.advance();
       const sent = framesOf(peer);
-      resumes$.next(wake);
+      events$.next(wake);
       expect(sent).toEqual([{ type: 'ping', nonce: expect.any(String) }]);
       network.last.link.cut();
-      resumes$.next(wake);
+      events$.next(wake);
       expect([network.dials.length, spell(peer.status)]).toEqual(after);
       await time.advance(60_000);
       expect([network.dials.length, spell(peer.status)]).toEqual([2, 'open 1']);
@@ -436,19 +446,138 @@ describe('connectivity', () => {
     });
   });
 
+  describe('A page that enters the back/forward cache', () => {
+    const LEFT = { code: 1001, reason: 'the page was left' };
+
+    it('The page closes its socket with 1001, and dials when it is shown again', async () => {
+      const ends: unknown[] = [];
+      const network = new Network({ onStream: async (_payload, stream) => void ends.push(await stream.closed) });
+      const { peer, events$ } = surrounded(network);
+      await time.advance();
+      const states: string[] = [];
+      peer.status$.subscribe((status) => states.push(spell(status)));
+      const stream = peer.open('prices');
+      await time.advance();
+      const { peer: left } = network.last;
+      const seen = framesOf(left, 'rx');
+      events$.next('pagehide');
+      // No timer runs in the cache.
+      await time.advance(0);
+      expect(seen).toEqual([{ type: 'goaway', code: 0, last_stream: 0, reason: LEFT.reason }]);
+      expect([await left.closed, ends]).toMatchObject([LEFT, [{ how: 'lost', reason: LEFT }]]);
+      expect(network.dials).toHaveLength(1);
+      const answer = peer.request('x', { timeoutMs: 1_000 });
+      events$.next('pageshow');
+      expect(network.dials).toHaveLength(2);
+      expect(stream.cause).toMatchObject({ how: 'lost', reason: { ...LEFT, willRetry: true } });
+      await time.advance();
+      expect(states).toEqual(['open 0', 'waiting 1', 'connecting 1', 'open 1']);
+      void answer.catch(() => undefined);
+      void peer.close();
+      await time.advance(5_000);
+      expect([events$.observed, time.isOver()]).toEqual([false, true]);
+    });
+
+    it('The hello is said again, and a subscription goes on', async () => {
+      const network = new Network({
+        onHello: welcome,
+        onStream: async (_payload, stream) => {
+          await stream.send('price');
+          await stream.closed;
+        },
+      });
+      const { peer, events$ } = surrounded(network, { hello: () => ({ payload: 'ann' }) });
+      const prices: unknown[] = [];
+      reopenOnReconnect(peer, { open: () => peer.open$('prices') }).subscribe({
+        next: (price) => prices.push(price),
+        error: () => undefined,
+      });
+      await time.advance();
+      events$.next('pagehide');
+      await time.advance(0);
+      events$.next('pageshow');
+      await time.advance();
+      expect([prices.length, spell(peer.status)]).toEqual([2, 'open 1']);
+      void peer.close();
+      await time.advance(5_000);
+    });
+
+    it.each<[when: string, answer: Answer, before: (around: ReturnType<typeof surrounded>, network: Network) => unknown]>([
+      ['while it dials', 'silence', () => undefined],
+      ['while its hello waits for the answer', 'accept', () => time.advance()],
+      [
+        'while it waits',
+        { status: 503 },
+        async ({ peer }) => {
+          await time.advance();
+          expect(peer.status.state).toBe('waiting');
+        },
+      ],
+    ])('A page that is left %s ends what it began, and begins anew when it is shown', async (_when, answer, before) => {
+      const network = new Network({ onHello: () => new Promise(() => undefined) });
+      network.answer = answer;
+      const around = surrounded(network, { hello: () => ({}) });
+      await before(around, network);
+      const { dials } = network;
+      const earlier = dials.length;
+      around.events$.next('pagehide');
+      await time.advance(0);
+      expect([dials.length, dials.at(-1)?.peer.status.state === 'open', network.givenUp]).toEqual([
+        earlier,
+        false,
+        answer === 'silence' ? 1 : 0,
+      ]);
+      network.answer = 'accept';
+      around.events$.next('pageshow');
+      expect([dials.length, around.peer.status]).toMatchObject([earlier + 1, { state: 'connecting' }]);
+      void around.peer.close();
+      await time.advance(5_000);
+      expect(time.isOver()).toBe(true);
+    });
+
+    it('A lazy peer that has not dialed, and one without `reconnect`, do nothing', async () => {
+      const [unused, plain] = [echoing(), echoing()];
+      const lazy = surrounded(unused, { lazy: true });
+      const once = surrounded(plain, { backoff: null });
+      await time.advance();
+      for (const { events$ } of [lazy, once]) {
+        events$.next('pagehide');
+        events$.next('pageshow');
+      }
+      await time.advance();
+      expect([unused.dials.length, plain.dials.length, spell(once.peer.status)]).toEqual([0, 1, 'open 0']);
+      for (const { peer } of [lazy, once]) void peer.close();
+      await time.advance(5_000);
+    });
+
+    it('A peer that an observer closes on the way stays closed', async () => {
+      const network = echoing();
+      const { peer, events$ } = surrounded(network);
+      await time.advance();
+      peer.status$.pipe(skip(1)).subscribe(() => void peer.close());
+      peer.onFrame((direction, { type }) => {
+        if (direction === 'tx' && type === 'goaway') void peer.close();
+      });
+      events$.next('pagehide');
+      events$.next('pageshow');
+      await time.advance(60_000);
+      expect([network.dials.length, peer.status.state, time.isOver()]).toEqual([1, 'closed', true]);
+    });
+  });
+
   describe('Connectivity of a peer over a given socket', () => {
     it('A resumed page probes a given socket until it ends', async () => {
-      const resumes$ = new Subject<Resume>();
+      const events$ = new Subject<PageEvent>();
       const line = new MemoryLink({ protocol: 'mux.v1.json' });
       const core = new PeerCore(resolveOptions({ keepalive: { idleMs: 60_000 } }, true));
-      const peer = new Peer(core, new GivenSocket(core, line.ends.dialer, { offline: false, resumes$ }));
+      const peer = new Peer(core, new GivenSocket(core, line.ends.dialer, { offline: false, events$ }));
       const sent = framesOf(peer);
       void peer.serve();
-      resumes$.next('page');
+      events$.next('visibilitychange');
       expect(sent).toEqual([{ type: 'ping', nonce: expect.any(String) }]);
       line.cut();
       await time.advance();
-      expect(resumes$.observed).toBe(false);
+      expect(events$.observed).toBe(false);
     });
   });
 });

@@ -9,9 +9,11 @@ import { framesOf } from '../../support/peer/frames.js';
 import type { Envelope } from '../../support/peer/frames.js';
 import { collectLogs } from '../../support/peer/logs.js';
 import { Network } from '../../support/peer/network.js';
+import type { Answer } from '../../support/peer/network.js';
 import { settled } from '../../support/peer/outcome.js';
 import { fillSocket } from '../../support/peer/streams.js';
 import { virtualPeerTime } from '../../support/peer/time.js';
+import { otherPlatform } from '../../support/platform/globals.js';
 
 describe('Reconnect helper', () => {
   const time = virtualPeerTime();
@@ -113,7 +115,7 @@ describe('Reconnect helper', () => {
 
   it('Calls made while the remote closes the socket are refused without the reconnect helper', async () => {
     const { peer } = await closing({});
-    await expect(peer.request('asked')).rejects.toMatchObject({ code: 'REFUSED', retriable: true });
+    await expect(peer.request('asked')).rejects.toMatchObject({ code: 'REFUSED', retriable: false });
   });
 
   it('The reconnect helper reports each failed dial to `onClose` once, and stops after 5 before a first success', async () => {
@@ -318,7 +320,66 @@ describe('Reconnect helper', () => {
     network.last.link.cut();
     await time.advance(60_000);
     expect([network.dials.length, reasons, states.at(-1)]).toEqual([1, [{ ...cut, willRetry: false }], 'closed 1006']);
-    expect(await settled(peer.request())).toEqual({ error: expect.objectContaining({ code: 'REFUSED', retriable: true }) });
+    expect(await settled(peer.request())).toEqual({ error: expect.objectContaining({ code: 'REFUSED', retriable: false }) });
+  });
+
+  it('`reconnectNow` of an open peer probes its socket, which has 2.5 s to answer', async () => {
+    const network = echoing();
+    const { peer, reasons, sent } = reconnecting(network, { keepalive: {} });
+    await time.advance();
+    peer.reconnectNow();
+    expect(sent).toEqual([{ type: 'ping', nonce: expect.any(String) }]);
+    await time.advance(3_000);
+    expect([reasons, peer.status.state]).toEqual([[], 'open']);
+    network.last.link.stall('acceptor');
+    peer.reconnectNow();
+    await time.advance(2_499);
+    expect(reasons).toEqual([]);
+    await time.advance(1);
+    expect(reasons).toEqual([{ code: 1006, reason: 'no sign of life', wasClean: false, willRetry: true }]);
+    void peer.close();
+  });
+
+  describe('The reconnect helper in a page', () => {
+    const pretend = otherPlatform();
+
+    it.each<[what: string, reconnect: true | Reconnect]>([
+      ['true', true],
+      ['an object without `maxAttempts`', { minDelayMs: 100 }],
+    ])('A peer of a page whose `reconnect` is %s dials for as long as the server is away', async (_what, reconnect) => {
+      pretend({ document: {} });
+      const network = echoing();
+      network.answer = { status: null };
+      const { peer } = reconnecting(network, { reconnect });
+      const answer = peer.request('asked', { timeoutMs: 0 });
+      await time.advance(3_600_000);
+      expect(network.dials.length).toBeGreaterThan(700);
+      network.answer = 'accept';
+      await time.advance(5_000);
+      expect([await answer, peer.status.state]).toEqual(['asked', 'open']);
+      void peer.close();
+    });
+
+    it.each<[what: string, answer: Answer]>([
+      ['HTTP 401', { status: 401 }],
+      ['another codec', { protocol: 'mux.v1.msgpack' }],
+    ])('A peer of a page stops at a clear refusal: %s', async (_what, answer) => {
+      pretend({ document: {} });
+      const network = new Network();
+      network.answer = answer;
+      const { peer } = reconnecting(network, { reconnect: true });
+      await time.advance(5_000);
+      expect([network.dials.length, peer.status.state]).toEqual([1, 'closed']);
+    });
+
+    it('A peer of a page stops after `maxAttempts`, if its user sets them', async () => {
+      pretend({ document: {} });
+      const network = new Network();
+      network.answer = { status: null };
+      const { peer } = reconnecting(network, { reconnect: { maxAttempts: 2 } });
+      await time.advance(60_000);
+      expect([network.dials.length, peer.status.state]).toEqual([2, 'closed']);
+    });
   });
 
   it('`reconnectNow` dials at once, and has no other effect', async () => {
@@ -350,7 +411,7 @@ describe('Reconnect helper', () => {
     network.last.link.cut();
     const lost = { ...cut, willRetry: false };
     expect([reasons, old.cause, network.dials.length]).toEqual([[lost], { how: 'lost', reason: lost }, 1]);
-    expect(await Promise.all(outcomes)).toEqual([{ error: expect.objectContaining({ code: 'REFUSED', retriable: true }) }]);
+    expect(await Promise.all(outcomes)).toEqual([{ error: expect.objectContaining({ code: 'REFUSED', retriable: false }) }]);
   });
 
   it('`reconnectNow` in `onClose` dials at once', async () => {

@@ -270,7 +270,7 @@ describe('replacement', () => {
       void network.last.peer.close({ drainMs: 1_000 });
       await time.advance();
       expect(await settled(peer.request('new'))).toEqual({
-        error: expect.objectContaining({ code: 'REFUSED', resetCode: null, retriable: true, streamId: null }),
+        error: expect.objectContaining({ code: 'REFUSED', resetCode: null, retriable: false, streamId: null }),
       });
       expect([old.phase, peer.status.state]).toEqual(['open', 'draining']);
       await time.advance(3_000);
@@ -340,7 +340,7 @@ describe('replacement', () => {
         ['connecting 1', 'draining by remote'],
         { settled: true, error: expect.objectContaining({ code: 'REFUSED', resetCode: null, retriable: true, streamId: null }) },
       ]);
-      expect(await settled(peer.request('new'))).toMatchObject({ error: { code: 'REFUSED', retriable: true } });
+      expect(await settled(peer.request('new'))).toMatchObject({ error: { code: 'REFUSED', retriable: false } });
       void network.last.peer.close();
       await time.advance();
       expect([states.slice(2), opened]).toEqual([
@@ -414,7 +414,7 @@ describe('replacement', () => {
       expect(opened.cause).toEqual({ how: 'lost', reason: reasons[0] });
       expect(await waiting).toEqual({ error: expect.objectContaining({ code: 'CONNECT', status: 401, retriable: true }) });
       expect([old.phase, peer.status.state]).toEqual(['open', 'draining']);
-      expect(await settled(peer.request('later'))).toEqual({ error: expect.objectContaining({ code: 'REFUSED', retriable: true }) });
+      expect(await settled(peer.request('later'))).toEqual({ error: expect.objectContaining({ code: 'REFUSED', retriable: false }) });
       await time.advance(10_000);
       expect(reasons.at(-1)).toMatchObject({ code: 1000, willRetry: false });
       expect(await peer.closed).toEqual(reasons.at(-1));
@@ -451,7 +451,7 @@ describe('replacement', () => {
         connectTimeoutMs: 0,
         lazy: false,
         idleCloseMs: 0,
-        connectivity: { offline: false, resumes$: new Subject() },
+        connectivity: { offline: false, events$: new Subject() },
       });
       const peer = new Peer(core, dialer);
       dialer.start();
@@ -504,7 +504,7 @@ describe('replacement', () => {
       });
       const outcome = settled(peer.request('one more'));
       await time.advance(60_000);
-      expect(await outcome).toEqual({ error: expect.objectContaining({ code: 'REFUSED', retriable: true }) });
+      expect(await outcome).toEqual({ error: expect.objectContaining({ code: 'REFUSED', retriable: false }) });
       expect([network.dials.length, peer.status.state, time.isOver()]).toEqual([1, 'closed', true]);
     });
 
@@ -684,7 +684,9 @@ describe('given socket', () => {
       await time.advance();
       line.cut();
       await time.advance();
-      expect(await settled(peer.request())).toEqual({ error: expect.objectContaining({ code: 'REFUSED', retriable: true }) });
+      expect(await settled(peer.request())).toEqual({
+        error: expect.objectContaining({ code: 'REFUSED', retriable: false, message: 'refused: its socket is gone (1006)' }),
+      });
       peer.reconnectNow();
       expect(peer.status.state).toBe('closed');
     });

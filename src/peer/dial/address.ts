@@ -1,3 +1,5 @@
+import { log } from '../../logger.js';
+import { isPage } from '../../transport/connectivity.js';
 import { optionError } from '../../util/check.js';
 import type { SocketLike } from '../../transport/transport.js';
 
@@ -18,7 +20,7 @@ export function checkUrl(url: unknown, hasFactory: boolean): void {
 
 /** @throws TypeError for an address that no platform accepts: the platform's own error may quote a password */
 export function checkAddress(address: string): void {
-  if (!isDialable(address)) throw optionError('url', 'a ws: or wss: address', shownAddress(withoutCredentials(address)));
+  if (!DIALABLE.test(partOf(address, 'href'))) throw optionError('url', 'a ws: or wss: address', shownAddress(withoutCredentials(address)));
 }
 
 /** Not `instanceof`: a URL of another realm is no instance of this realm's class. */
@@ -26,11 +28,12 @@ function isUrl(value: unknown): value is URL {
   return typeof value === 'object' && value !== null && 'href' in value;
 }
 
-function isDialable(address: string): boolean {
+/** Returns a part of an address, or the empty string for one that cannot be parsed. */
+function partOf(address: string, part: 'href' | 'hostname'): string {
   try {
-    return DIALABLE.test(new URL(address, pageAddress()).href);
+    return new URL(address, pageAddress())[part];
   } catch {
-    return false;
+    return '';
   }
 }
 
@@ -52,13 +55,35 @@ export class NoWebSocketError extends TypeError {
   }
 }
 
+/** A page with this number of sockets to one address most likely calls `connect` in a component. */
+const MANY = 5;
+/** The sockets of this page by address; `NaN` once the log has warned. */
+const counts = new Map<string, number>();
+
 /** Returns the socket of the platform. */
 export function platformSocket(address: string, protocol: string): SocketLike {
-  if (typeof WebSocket === 'function') return new WebSocket(address, protocol);
-  throw new NoWebSocketError();
+  if (typeof WebSocket !== 'function') throw new NoWebSocketError();
+  const socket = new WebSocket(address, protocol);
+  if (isPage()) countUntilClosed(shownAddress(address), socket);
+  return socket;
 }
 
-const LOOPBACK = /^[a-z+]+:\/\/(?:[^/?#@]*@)?(?:(?:[^/?#:@]+\.)?localhost|127(?:\.\d{1,3}){3}|\[::1\])(?:[:/?#]|$)/i;
+/** Warns once of many sockets to one address. A program of Node may well have a pool of them. */
+function countUntilClosed(where: string, socket: WebSocket): void {
+  const add = (change: number): void => {
+    const count = (counts.get(where) ?? 0) + change;
+    if (count === MANY) log('warn', `${MANY} sockets to ${where}: call connect() once, outside of components`);
+    if (count === 0) counts.delete(where);
+    else counts.set(where, count === MANY ? NaN : count);
+  };
+  add(1);
+  socket.addEventListener('close', () => {
+    add(-1);
+  });
+}
+
+/** Hosts as a parsed address has them: every spelling of an IPv4 address has become four numbers. */
+const LOOPBACK = /^(.+\.)?localhost$|^127\.[\d.]+$|^\[::1]$/;
 
 const CREDENTIALS = /^(\s*(?:[a-z][a-z\d+.-]*:[/\\\s]*|[/\\]{2,}))[^/\\?#]*@/i;
 const ALL_BEFORE_HOST = /^(\s*(?:[a-z][a-z\d+.-]*:)?[/\\\s]*).*@/is;
@@ -77,5 +102,5 @@ function withoutCredentials(address: string): string {
 
 /** Whether an address names this machine, and so needs no network. */
 export function isLoopback(address: string): boolean {
-  return LOOPBACK.test(address);
+  return LOOPBACK.test(partOf(address, 'hostname'));
 }

@@ -1,5 +1,6 @@
 import { log } from '../../logger.js';
 import { booleanOf } from '../../stream/promises.js';
+import { isPage } from '../../transport/connectivity.js';
 import type { SocketClose } from '../../transport/transport.js';
 import { asGiven, checkFunction, checkNumber, readObject } from '../../util/check.js';
 import type { Options } from '../../util/check.js';
@@ -41,7 +42,7 @@ export interface Reconnect {
    * unless `shouldRetry` says otherwise: the close codes 1002, 1003, 4002 and 4003, HTTP 400, 401 and 403, a goaway with PROTOCOL_ERROR, a
    * CodecMismatch, and a platform without a WebSocket. So do a hello that `sessionRefused` refuses, a second expired one, and the 20th in a row
    * whose `onHello` fails (C15). A socket that the server closes within 1 s, before any message, is a failure and no connection.
-   * Default 5 until the first connection, then Infinity.
+   * Default Infinity in a page, a worker and React Native. On Node, Deno and Bun 5 until the first connection, then Infinity.
    */
   readonly maxAttempts?: number | undefined;
   /** How long a socket must last to count as stable, in ms. Default 10 000. */
@@ -85,24 +86,25 @@ const AWAY_STATUS: ReadonlySet<number> = new Set([502, 503, 504, 521, 522, 523])
 /** The longest random extra time after a `Retry-After`, as a fraction of it. */
 const RETRY_AFTER_SPREAD = 0.5;
 const FATAL_CODES: ReadonlySet<number> = orFromBrowsers(CloseCode.PROTOCOL_ERROR, CloseCode.WRONG_MESSAGE_KIND);
-const FATAL_STATUS: ReadonlySet<number> = new Set([400, 401, 403]);
+const FATAL_STATUS: ReadonlySet<number | null> = new Set([400, 401, 403]);
 /** Close codes of a broken limit, for sockets whose goaway did not arrive. */
 const CALMING_CODES: ReadonlySet<number> = orFromBrowsers(CloseCode.POLICY);
 
 /** Facts about a failure besides its reason. */
 export interface FailureFacts {
-  readonly status: number | null;
+  /** HTTP status of a refused handshake, if the platform shows it. */
+  readonly status?: number | null;
   readonly error: AnyMuxError | null;
-  /** Code of the remote's goaway; `null` when there was none. */
-  readonly announced: ResetCode | null;
+  /** Code of the remote's goaway. Default none. */
+  readonly announced?: ResetCode | null;
   /** Whether the platform reports no network. Then the server has not failed, and the failure counts as no attempt. */
   readonly offline: boolean;
   /** How long the socket was open, in ms; `null` for a dial, or a hello, that failed. */
   readonly openMs: number | null;
-  /** Whether the socket has brought a message. */
-  readonly heard: boolean;
+  /** Whether the socket has brought a message. Default `false`. */
+  readonly heard?: boolean;
   /** `Retry-After` of a refused handshake, in ms, if the platform shows it. */
-  readonly retryAfterMs: number | null;
+  readonly retryAfterMs?: number | null;
 }
 
 /**
@@ -140,10 +142,11 @@ export class Backoff {
     );
     if (maxDelayMs !== undefined) checkNumber('reconnect.maxDelayMs', maxDelayMs, minDelayMs);
     this.minDelayMs = minDelayMs;
-    this.maxDelayMs = Math.min(maxDelayMs ?? Math.max(MAX_DELAY_MS, minDelayMs), LONGEST_TIMER_MS);
+    const longest = (byDefault: number): number => Math.min(maxDelayMs ?? Math.max(byDefault, minDelayMs), LONGEST_TIMER_MS);
+    this.maxDelayMs = longest(MAX_DELAY_MS);
     this.stableMs = stableMs;
-    this.#calmDelayMs = Math.min(maxDelayMs ?? Math.max(CALM_DELAY_MS, minDelayMs), LONGEST_TIMER_MS);
-    this.#maxAttempts = maxAttempts;
+    this.#calmDelayMs = longest(CALM_DELAY_MS);
+    this.#maxAttempts = maxAttempts ?? (isPage() ? Infinity : undefined);
     this.#shouldRetry = shouldRetry;
   }
 
@@ -171,9 +174,10 @@ export class Backoff {
     if (!facts.offline) this.#count(reason.code, facts, isExcused);
     if (wasTurnedAway(reason.code, facts)) this.#connections--;
     const budget = this.#maxAttempts ?? (this.#connections > 0 ? Infinity : ATTEMPTS_BEFORE_SUCCESS);
+    const { status = null, error } = facts;
     let isRefused = false;
-    if (facts.error?.code === 'REMOTE') {
-      const answer = (facts.error.payload as { readonly name?: unknown } | null)?.name;
+    if (error?.code === 'REMOTE') {
+      const answer = (error.payload as { readonly name?: unknown } | null)?.name;
       isRefused = ++this.#failedHellos >= FAILED_HELLOS || answer === 'REFUSED' || (answer === 'EXPIRED' && this.expired);
       if (answer === 'EXPIRED') this.expired = true;
     }
@@ -181,22 +185,22 @@ export class Backoff {
       isRefused ||
       facts.announced === ResetCode.PROTOCOL_ERROR ||
       FATAL_CODES.has(reason.code) ||
-      (facts.status !== null && FATAL_STATUS.has(facts.status)) ||
-      facts.error?.code === 'CODEC_MISMATCH' ||
-      facts.error?.cause instanceof NoWebSocketError;
+      FATAL_STATUS.has(status) ||
+      error?.code === 'CODEC_MISMATCH' ||
+      error?.cause instanceof NoWebSocketError;
     const willRetry = !fatal && (isExcused || this.#failures < budget);
     return this.#judged({
       attempt: this.#failures,
       reason: { ...reason, willRetry },
-      status: facts.status,
-      error: facts.error,
+      status,
+      error,
       willRetry,
     });
   }
 
   /** Returns the delay after the failure that was counted last, in ms. */
   delay(code: number, facts: FailureFacts): number {
-    const { announced, offline, openMs, retryAfterMs } = facts;
+    const { announced = null, offline, openMs, retryAfterMs = 0 } = facts;
     if (offline) return this.maxDelayMs;
     if (announced === ResetCode.ENHANCE_YOUR_CALM || (announced === null && CALMING_CODES.has(code))) return this.#calmDelayMs;
     if (isOrderly(code, announced) && hasLasted(openMs)) return this.spread();
@@ -248,7 +252,7 @@ export class Backoff {
   }
 
   /** Whether a dial failed as dials of a restarting server do: without an HTTP status, or with one of {@link AWAY_STATUS}. */
-  #isRestarting({ status, error, openMs }: FailureFacts): boolean {
+  #isRestarting({ status = null, error, openMs }: FailureFacts): boolean {
     if (this.#restartAt === null || STEADY_CLOCK.now() - this.#restartAt >= RESTART_MS) return false;
     return openMs === null && error?.code === 'CONNECT' && (status === null || AWAY_STATUS.has(status));
   }
@@ -268,7 +272,7 @@ function orFromBrowsers(...codes: readonly number[]): ReadonlySet<number> {
 }
 
 /** Whether the remote ended a socket as a departing or restarting server does. */
-function isOrderly(code: number, announced: ResetCode | null): boolean {
+function isOrderly(code: number, announced?: ResetCode | null): boolean {
   return announced === ResetCode.NO_ERROR || code === CloseCode.GOING_AWAY || code === CloseCode.RESTART;
 }
 
@@ -277,6 +281,6 @@ function hasLasted(openMs: number | null): boolean {
 }
 
 /** Whether the remote has closed a socket right after its opening, without a message: a proxy may refuse a dialer so. */
-function wasTurnedAway(code: number, { openMs, heard }: FailureFacts): boolean {
+function wasTurnedAway(code: number, { openMs, heard = false }: FailureFacts): boolean {
   return openMs !== null && openMs < BRIEF_MS && !heard && code !== CloseCode.ABNORMAL;
 }

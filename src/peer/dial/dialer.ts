@@ -1,6 +1,6 @@
 import { Subscription, asyncScheduler } from 'rxjs';
 import type { Loss, Connection } from '../../connection/connection.js';
-import { log, logger } from '../../logger.js';
+import { log } from '../../logger.js';
 import type { Absence } from '../../stream/stream-core.js';
 import { ALWAYS_ONLINE } from '../../transport/connectivity.js';
 import type { Connectivity } from '../../transport/connectivity.js';
@@ -10,9 +10,9 @@ import type { AsyncContext } from '../../util/async-context.js';
 import { isThenable } from '../../util/check.js';
 import { LONGEST_TIMER_MS, patientTimer, steadyNow } from '../../util/time.js';
 import { subprotocol } from '../../wire/codec.js';
-import { ResetCode } from '../../wire/codes.js';
+import { CloseCode, ResetCode } from '../../wire/codes.js';
 import type { CloseReason } from '../../wire/codes.js';
-import { CodecMismatch, StreamError } from '../../wire/errors.js';
+import { CodecMismatch, ConnectionFault, StreamError } from '../../wire/errors.js';
 import type { AnyMuxError } from '../../wire/errors.js';
 import { NEVER_OPEN } from '../core.js';
 import type { PeerCore, SocketSource } from '../core.js';
@@ -89,8 +89,8 @@ export class Dialer implements SocketSource {
   /** One timer for a burst of short calls. */
   #idleTimer = Subscription.EMPTY;
   #idleSince = 0;
-  /** The reports of the platform about its network. A peer that never dials leaves no listener on its page. */
-  #resumes = Subscription.EMPTY;
+  /** The events of the page. A peer that never dials leaves no listener on its page. */
+  #listening = Subscription.EMPTY;
   /** Losses that are decided, but not followed yet. Streams fail in between, and their owners may close the peer. */
   #pendingLosses = 0;
   readonly #inContext: AsyncContext;
@@ -109,6 +109,10 @@ export class Dialer implements SocketSource {
     return { reason: `no connection to ${this.#where()}${error === null ? '' : `; last dial: ${this.#why}`}`, error };
   }
 
+  get remedy(): string {
+    return this.plan.backoff === null ? ', and no reconnect was asked for' : '';
+  }
+
   get expectsSocket(): boolean {
     return this.#phase !== 'stopped' && (this.#phase !== 'open' || this.plan.backoff !== null);
   }
@@ -121,12 +125,29 @@ export class Dialer implements SocketSource {
     if (this.#phase !== 'idle') return;
     const { connectivity } = this.plan;
     if (connectivity !== ALWAYS_ONLINE)
-      this.#resumes = connectivity.resumes$.subscribe((resume) => {
-        this.core.probe();
-        // A page that becomes visible does not cut a delay short: the delay protects the server.
-        if (resume === 'network') this.dialNow();
+      this.#listening = connectivity.events$.subscribe((event) => {
+        if (event === 'pagehide') this.#leave();
+        else {
+          this.core.probe();
+          // A page that becomes visible does not cut a delay short: the delay protects the server.
+          if (event === 'online' || event === 'pageshow') this.dialNow();
+        }
       });
     this.#begin();
+  }
+
+  /**
+   * The page enters the back/forward cache, where it can send nothing, and from where it may never return. Its socket would keep the server's
+   * producers at work. A peer that may not dial again leaves its socket to the browser, which may load the page anew.
+   */
+  #leave(): void {
+    const { backoff } = this.plan;
+    if (backoff === null || this.#phase === 'idle') return;
+    this.#dial.unsubscribe();
+    // Before the goaway, because an observer of it may close the peer.
+    this.#wait(backoff.spread());
+    for (const connection of this.core.connections)
+      connection.fail(new ConnectionFault('the page was left', ResetCode.NO_ERROR, CloseCode.GOING_AWAY));
   }
 
   dialNow(): void {
@@ -166,7 +187,7 @@ export class Dialer implements SocketSource {
     this.#dial.unsubscribe();
     const error = this.#phase === 'greeting' ? (this.#helloError ?? connectError(close, { address: this.#address })) : null;
     const heard = connection.flood.receivedBytes > 0;
-    return this.#decide(close, { status: null, retryAfterMs: null, announced: connection.goawayCode, error, heard });
+    return this.#decide(close, { announced: connection.goawayCode, error, heard });
   }
 
   stop(): void {
@@ -233,7 +254,7 @@ export class Dialer implements SocketSource {
     const { core } = this;
     const protocol = subprotocol(core.codec);
     this.#setAddress(address);
-    if (logger.isEnabledFor('debug')) log('debug', `dials ${this.#where()}`);
+    log('debug', `dials ${this.#where()}`);
     const transport = (this.#opening = this.plan.open(address, protocol));
     let connection: Connection | null = null;
     const sessionOf = (): Connection => (connection ??= core.connectionOver(transport));
@@ -289,9 +310,9 @@ export class Dialer implements SocketSource {
     if (this.#phase !== 'greeting') return;
     this.#phase = 'open';
     this.#dial = Subscription.EMPTY;
-    if (this.#failures > 0)
-      log('warn', `connected to ${this.#where()} after ${this.#failures} failed ${this.#failures === 1 ? 'dial' : 'dials'}`);
-    else if (logger.isEnabledFor('debug')) log('debug', `connected to ${this.#where()}`);
+    const failures = this.#failures;
+    const after = failures > 0 ? ` after ${failures} failed ${failures === 1 ? 'dial' : 'dials'}` : '';
+    log(after ? 'warn' : 'debug', `connected to ${this.#where()}${after}`);
     this.#failures = 0;
     this.#lastFailure = null;
     this.#openedAt = steadyNow();
@@ -319,7 +340,7 @@ export class Dialer implements SocketSource {
       const { close, ...facts } = failure;
       // Report one timer turn later, so that an `onClose` registered right after `connect()` receives a synchronous failure.
       this.#timer = asyncScheduler.schedule(() => {
-        this.core.ended(this.#decide(close, { ...facts, announced: null, heard: false }));
+        this.core.ended(this.#decide(close, facts));
       });
     }
   }
@@ -347,7 +368,7 @@ export class Dialer implements SocketSource {
         return;
       }
       this.#phase = 'idle';
-      this.#resumes.unsubscribe();
+      this.#listening.unsubscribe();
       this.#timer.unsubscribe();
       this.core.openConnection?.drain(0, ResetCode.NO_ERROR, 'idle');
     });
@@ -410,7 +431,7 @@ export class Dialer implements SocketSource {
 
   #halt(): void {
     this.#phase = 'stopped';
-    for (const held of [this.#resumes, this.#timer, this.#idleTimer, this.#dial]) held.unsubscribe();
+    for (const held of [this.#listening, this.#timer, this.#idleTimer, this.#dial]) held.unsubscribe();
   }
 
   #wait(delayMs: number): void {

@@ -4,9 +4,10 @@ import { messageOf } from '../../stream/end.js';
 import { abnormalClose } from '../../transport/transport.js';
 import type { SocketClose, Transport } from '../../transport/transport.js';
 import { CloseCode } from '../../wire/codes.js';
-import { CodecMismatch, ConnectError, isMuxError } from '../../wire/errors.js';
+import { CodecMismatch, ConnectError, closeText, isMuxError } from '../../wire/errors.js';
 import type { AnyMuxError } from '../../wire/errors.js';
 import { shownAddress } from './address.js';
+import type { FailureFacts } from './backoff.js';
 
 /**
  * Closes a socket that speaks another subprotocol (V7), and calls `ended` once the socket has ended. Like any closing socket, it is terminated
@@ -33,11 +34,9 @@ export function closeMismatched(transport: Transport, mismatch: CodecMismatch, e
 }
 
 const SUSPECTS =
-  "; this platform does not say why: check the address, that both ends use the same codec, that the server allows this origin, and the proxies between; in Node import connect from 'rxmux/node', which says why";
+  "; this platform does not say why: check the address, the codec of both ends, the server's origins and the proxies between, and use connect of 'rxmux/node' in Node";
 /** The text of Node 22 for every failed dial. */
 const SAYS_NOTHING = /non-101/;
-const NO_UPGRADE = '; a proxy on the way may not pass upgrades: it has to forward the headers Upgrade and Connection';
-const HTTP_UPGRADE_REQUIRED = 426;
 
 /** Facts about a failed dial. */
 export interface ConnectFacts {
@@ -60,25 +59,17 @@ export function connectError(
   const reason = { ...close, willRetry: false };
   // Without an address, only a server has a status: its own.
   const where = address === null ? 'this server' : shownAddress(address);
-  if (status !== null) {
-    const suspect = status === HTTP_UPGRADE_REQUIRED ? NO_UPGRADE : hint;
-    return new ConnectError(`expected ${where} to accept the handshake, got HTTP ${status}${suspect}`, { status, reason });
-  }
-  const said = close.reason && ` ${close.reason}`;
-  const suspects = opaque && (!said || SAYS_NOTHING.test(said)) ? SUSPECTS : hint;
-  return new ConnectError(`the connection${address === null ? '' : ` to ${where}`} could not be opened (${close.code}${said})${suspects}`, {
+  if (status !== null) return new ConnectError(`expected ${where} to accept the handshake, got HTTP ${status}${hint}`, { status, reason });
+  const suspects = opaque && (!close.reason || SAYS_NOTHING.test(close.reason)) ? SUSPECTS : hint;
+  return new ConnectError(`the connection${address === null ? '' : ` to ${where}`} could not be opened (${closeText(close)})${suspects}`, {
     reason,
     ...(cause === undefined ? {} : { cause }),
   });
 }
 
 /** Why a dial failed. */
-export interface FailedDial {
+export interface FailedDial extends Pick<FailureFacts, 'status' | 'retryAfterMs'> {
   readonly close: SocketClose;
-  /** HTTP status of a refused handshake, if the platform shows it. */
-  readonly status: number | null;
-  /** `Retry-After` of a refused handshake, in ms, if the platform shows it. */
-  readonly retryAfterMs: number | null;
   readonly error: AnyMuxError;
 }
 
@@ -92,8 +83,6 @@ export function failedWith(error: unknown): FailedDial {
   const close = abnormalClose(messageOf(error));
   return {
     close,
-    status: null,
-    retryAfterMs: null,
     error: isMuxError(error) ? error : new ConnectError(close.reason, { reason: { ...close, willRetry: false }, cause: error }),
   };
 }

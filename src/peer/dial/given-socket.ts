@@ -44,6 +44,10 @@ export class GivenSocket implements SocketSource {
     return !this.#adopted && !this.core.isClosed;
   }
 
+  get remedy(): string {
+    return '';
+  }
+
   get absence(): Absence {
     const reason = this.#started ? (this.#transport?.awaits ?? 'the socket did not open') : 'serve() was not called';
     return { reason, error: null };
@@ -136,8 +140,9 @@ export class GivenSocket implements SocketSource {
     this.#adopted = true;
     const connection = this.core.connectionOver(transport);
     this.core.adopt(connection);
+    // A `pagehide` closes nothing: only the program can make another socket.
     if (this.connectivity !== ALWAYS_ONLINE)
-      this.#resumes = this.connectivity.resumes$.subscribe(() => {
+      this.#resumes = this.connectivity.events$.subscribe(() => {
         this.core.probe();
       });
     this.core.ready(connection, 0);
@@ -150,7 +155,7 @@ export class GivenSocket implements SocketSource {
     this.#transport?.turn(() => {
       if (this.#started || this.#warned) return;
       this.#warned = true;
-      log('warn', `${this.core.label}: ${what} waits for peer.serve(), without which a peer of new Peer(socket) neither reads nor sends`);
+      log('warn', `${this.core.label}: ${what} waits for peer.serve(), which begins to read and to send`);
     });
   }
 

@@ -170,7 +170,7 @@ export class WsTransport extends W3cTransport<WebSocket> {
       this.#retryAfterMs = retryAfterOf(response);
       const end = (line = ''): void => {
         if (refusesOffer(line)) this.#answeredProtocol = '';
-        else if (status === HTTP_BAD_REQUEST) this.#hint = `${line && `: ${quoted(line)}`}${tlsHint(ws)}`;
+        else this.#hint = status === HTTP_BAD_REQUEST ? `${line && `: ${quoted(line)}`}${tlsHint(ws)}` : (HINTS.get(status) ?? '');
         const error = new Error(`the handshake was answered with HTTP ${status}`);
         super.failed({ type: 'error', error });
         this.terminate(error.message);
@@ -219,6 +219,12 @@ export class WsTransport extends W3cTransport<WebSocket> {
 
 /** The status of a refused offer (V2), and of much else: a header that is too long, or a request that should have been TLS. */
 const HTTP_BAD_REQUEST = 400;
+/** The likely causes of other answers. */
+const HINTS: ReadonlyMap<number, string> = new Map([
+  [200, '; is this the path? a web server has answered, which knows of no WebSocket there'],
+  [404, '; is this the path? the log of an rxmux server names the paths that would answer'],
+  [426, '; a proxy on the way may not pass upgrades: it has to forward the headers Upgrade and Connection'],
+]);
 /** Codes of a handshake that was not answered in HTTP: with an alert of TLS, or not at all. */
 const NO_ANSWER = /^(HPE_\w+|ECONNRESET)$/;
 /** The most text of an answer that is read, in UTF-16 units, and the longest time for it, in ms. */

@@ -5,6 +5,6 @@ import { provideMux } from 'rxmux/angular';
 import { MsgpackCodec } from 'rxmux/msgpack';
 
 /** Uploads carry bytes, so the codec is msgpack. */
-const mux = provideMux('/mux', { codec: new MsgpackCodec(), reconnect: { maxAttempts: Infinity, maxDelayMs: 1_000 } });
+const mux = provideMux('/mux', { codec: new MsgpackCodec(), reconnect: { maxDelayMs: 1_000 } });
 
 export const appConfig: ApplicationConfig = { providers: [provideBrowserGlobalErrorListeners(), provideClientHydration(), mux] };

@@ -3,7 +3,7 @@ import { MsgpackCodec } from 'rxmux/msgpack';
 
 registerCodec('msgpack', new MsgpackCodec());
 
-const peer = connect(new URLSearchParams(location.search).get('server') ?? '', { reconnect: { maxAttempts: Infinity } });
+const peer = connect(new URLSearchParams(location.search).get('server') ?? '', { reconnect: true });
 
 import.meta.hot?.accept();
 import.meta.hot?.dispose(() => void peer.close());
