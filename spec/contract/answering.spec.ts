@@ -221,8 +221,13 @@ describe('thenables', () => {
       expect(await calls.one.promise(undefined, [1, 2])).toBe(2);
       const invalid = { payload: { name: 'INVALID', data: [{ message: 'not a number', path: [] }] } };
       await expect(calls.square.promise('3' as never)).rejects.toMatchObject(invalid);
-      await expect(calls.square.promise(7)).rejects.toMatchObject(invalid);
-      await expect(lastValueFrom(calls.square(7))).rejects.toMatchObject(invalid);
+      await expect(calls.square.promise(7)).rejects.toMatchObject({ payload: { name: 'INTERNAL' } });
+      await expect(lastValueFrom(calls.square(7))).rejects.toMatchObject({ payload: { name: 'INTERNAL' } });
+      const unchecked = createPair();
+      unchecked.acceptor.streams$.pipe(answer(checked, answers, { validate: false })).subscribe();
+      const checking = client(unchecked.dialer, checked, { validate: true });
+      await expect(checking.square.promise(7)).rejects.toMatchObject(invalid);
+      await expect(lastValueFrom(checking.square(7))).rejects.toMatchObject(invalid);
       await expect(calls.sum.promise(undefined, [1, '2' as never])).rejects.toMatchObject(invalid);
       await expect(calls.one.promise(undefined, ['2' as never])).rejects.toMatchObject(invalid);
       expect(reached).not.toContain('2');

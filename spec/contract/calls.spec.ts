@@ -276,7 +276,10 @@ describe('mistakes', () => {
 
     it('A misspelt option is refused, because a misspelt `around` would let every call pass', () => {
       expect(() => answer(one, answerOne, { arround: () => of(1) } as never)).toThrow(
-        new TypeError("options: expected one of around, overflow, got 'arround'"),
+        new TypeError("options: expected one of around, validate, overflow, got 'arround'"),
+      );
+      expect(() => answer(one, answerOne, { validate: 'no' as never })).toThrow(
+        new TypeError("options.validate: expected a boolean, got 'no'"),
       );
       expect(() => answer(one, answerOne, { around: [1] as never })).toThrow(new TypeError('options.around: expected a function, got 1'));
     });

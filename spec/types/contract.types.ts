@@ -48,7 +48,7 @@ export type SchemasAreThoseOfTheSpecification = [
 export type CallersSeeTheirSide = [
   Expect<Equal<typeof calls.square, RequestCall<{ n: number }, number>>>,
   Expect<Equal<Parameters<typeof calls.book>[0], { seat?: string | undefined }>>,
-  Expect<Equal<ReturnType<typeof calls.book>, Observable<string>>>,
+  Expect<Equal<ReturnType<typeof calls.book>, Observable<number>>>,
   Expect<Equal<ReturnType<typeof checked.book>, Observable<number>>>,
   Expect<Equal<ReturnType<typeof checked.book.promise>, Promise<number>>>,
   Expect<Equal<typeof calls.chat.lines, StreamCall<{ room: string }, string>>>,

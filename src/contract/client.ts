@@ -37,8 +37,8 @@ export interface UploadCall<Payload, In, Reply> {
 /** Opens streams that go both ways. */
 export type ChannelCall<Payload, In, Item> = (payload: Payload, input: Input<In>, options?: SendingOptions<Item, In>) => Observable<Item>;
 
-/** How values arrive at the caller: as they were sent, or as its schema makes them. */
-export type Arriving<X, Validated> = Validated extends true ? Received<X> : Sent<X>;
+/** How values arrive at the caller: as their schema makes them. */
+export type Arriving<X, Validated> = Validated extends boolean ? Received<X> : never;
 
 /** The call of one procedure, or the calls of a namespace. */
 export type CallOf<X, Validated> =
@@ -57,7 +57,10 @@ export type Client<C, Validated = false> = { readonly [N in keyof C]: CallOf<C[N
 
 /** How a client is made. */
 export interface ClientOptions<Validated extends boolean = boolean> {
-  /** Whether replies and items are checked where they arrive, and become what their schema makes of them. Default `false`. */
+  /**
+   * Whether replies and items are checked where they arrive, too, and become what their schema makes of them. The schema then has to
+   * accept what it has made at the answering side. Default `false`.
+   */
   readonly validate?: Validated | undefined;
 }
 

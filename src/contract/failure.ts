@@ -18,6 +18,8 @@ export interface CommonErrors {
   readonly INVALID: readonly Issue[];
   /** The other side has no procedure of that name; the data are the near names. */
   readonly UNKNOWN: readonly string[];
+  /** The answering side made a reply or an item that does not fit its schema. Its log has the issues. */
+  readonly INTERNAL: void;
 }
 
 /** The errors of a procedure, by their names: the declared ones, and the {@link CommonErrors}. */

@@ -1,6 +1,11 @@
 /** The shape of a call: how many values each side sends after the payload. */
 export type Kind = 'request' | 'stream' | 'upload' | 'channel';
 
+/** Whether one reply answers a call, and not items. */
+export function isReply(kind: Kind): boolean {
+  return kind === 'request' || kind === 'upload';
+}
+
 /** A procedure of a contract, as a program sees it at run time. Make one with `request`, `stream`, `upload` or `channel`. */
 export interface Procedure<Errors extends object = object> {
   /** The shape of the call. */
@@ -9,7 +14,7 @@ export interface Procedure<Errors extends object = object> {
   readonly payload: StandardSchemaV1 | undefined;
   /** Checks each item that the caller sends; `undefined` for a plain type. */
   readonly input: StandardSchemaV1 | undefined;
-  /** Checks each reply or item that the answerer sends; `undefined` for a plain type. */
+  /** Checks each reply or item that the answerer sends, before it leaves; `undefined` for a plain type. */
   readonly output: StandardSchemaV1 | undefined;
   /** Exists for inference only. */
   readonly '~errors'?: Errors;

@@ -11,6 +11,11 @@ import type { SchemaIssue, StandardSchemaV1 } from './procedure.js';
  */
 export type Check = (value: unknown) => unknown;
 
+/** Whether a check passes every value as it is. */
+export function isUnchecked(check: Check): boolean {
+  return check === identity;
+}
+
 /** @param what names the value in the error, such as `the payload of 'square'` */
 export function checkBy(schema: StandardSchemaV1 | undefined, what: string): Check {
   if (schema === undefined) return identity;
@@ -30,9 +35,19 @@ export function checkBy(schema: StandardSchemaV1 | undefined, what: string): Che
   return check;
 }
 
+/** Checks a value. `refuse` throws for a value that does not fit, at once or once a schema has decided. */
+export function checkOr(check: Check, value: unknown, refuse: (error: unknown) => never): unknown {
+  try {
+    const checked = check(value);
+    return isThenable(checked) ? Promise.resolve(checked).catch(refuse) : checked;
+  } catch (error) {
+    return refuse(error);
+  }
+}
+
 /** Checks each value, in order. */
 export function checkEach(check: Check): MonoTypeOperatorFunction<unknown> {
-  if (check === identity) return identity;
+  if (isUnchecked(check)) return identity;
   return concatMap((value) => {
     const checked = check(value);
     return isThenable(checked) ? Promise.resolve(checked) : of(checked);

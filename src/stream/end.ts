@@ -262,10 +262,10 @@ function redacted(error: unknown, serializer: ErrorSerializer, code: ResetCode):
 /** Errors that the log has shown. */
 const logged = new WeakSet();
 
-/** Reports the error of a handler or an answer to the error observers of its peer. Without an observer, logs the error. */
-export function report(error: unknown, stream: StreamCore, when = ''): void {
+/** Reports the error of a handler or an answer to the error observers of its peer. Without an observer, logs the error behind `what`. */
+export function report(error: unknown, stream: StreamCore, what = 'a handler failed'): void {
   const { errors } = stream.owner.hooks;
-  if (errors.entries.length === 0) logOnce(error, `${stream.label}: a handler failed${when}`);
+  if (errors.entries.length === 0) logOnce(error, `${stream.label}: ${what}`);
   for (const { hook } of errors.entries) guard('onError', () => hook(error, stream.facade));
 }
 
