@@ -547,11 +547,11 @@ describe('declared errors', () => {
   });
 
   it.each<readonly [what: string, thrown: unknown, message: string]>([
-    ['a plain object', { status: 4 }, 'unknown error'],
+    ['a plain object', { status: 4 }, 'unknown error: throw an Error'],
     ['a plain object with a message', { message: 'no such seat' }, 'no such seat'],
     ['a plain object with a code', { code: 'E_SEAT' }, 'E_SEAT'],
-    ['nothing', undefined, 'unknown error'],
-    ['a function', () => 's3cret', 'unknown error'],
+    ['nothing', undefined, 'unknown error: throw an Error'],
+    ['a function', () => 's3cret', 'unknown error: throw an Error'],
     ['a text', 'nope', 'nope'],
   ])('A thrown value arrives as an error with a message: %s', async (_what, thrown, message) => {
     const one = () => {

@@ -241,11 +241,12 @@ export function answer<C extends Contract, Context = PeerContext>(
   const names = [...table.keys()];
   return respond(
     (opened: unknown, stream) => {
-      if (!isCall(opened)) return undefined;
-      const [name, payload] = opened;
-      const bound = table.get(name);
-      if (bound !== undefined) return begin(bound, new AnsweredCall(name, bound.procedure, payload, stream), around);
-      leaveUnknown(stream, name, names);
+      if (isCall(opened)) {
+        const [name, payload] = opened;
+        const bound = table.get(name);
+        if (bound !== undefined) return begin(bound, new AnsweredCall(name, bound.procedure, payload, stream), around);
+      }
+      leaveUnknown(stream, opened, names);
       return undefined;
     },
     overflow === undefined ? {} : { overflow },

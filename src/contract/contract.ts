@@ -1,4 +1,5 @@
 import { whenUntaken } from '../peer/answers.js';
+import { isCall } from '../stream/end.js';
 import type { Stream } from '../stream/stream.js';
 import { checkObject, oneLine, optionError, refuseUnknown } from '../util/check.js';
 import { didYouMean, nearNames } from '../util/near-names.js';
@@ -110,11 +111,23 @@ function mayHint(): boolean {
   return hints.made++ < MOST_HINTS;
 }
 
-/** Has a stream fail with `UNKNOWN` where no other contract and no handler of its peer takes it. */
-export function leaveUnknown(stream: Stream, name: string, names: readonly string[]): void {
+/**
+ * Leaves a stream to other contracts and to the handler of its peer. Where none of them takes it, a call fails with `UNKNOWN`, and any
+ * other payload is refused with the names of the calls.
+ */
+export function leaveUnknown(stream: Stream, opened: unknown, names: readonly string[]): void {
   const known = [...(knownNames.get(stream) ?? []), names];
   knownNames.set(stream, known);
-  whenUntaken(stream, () => unknownName(name, known));
+  whenUntaken(stream, () => (isCall(opened) ? unknownName(opened[0], known) : noCall(known.flat())));
+}
+
+/** A refusal names so many calls. */
+const MOST_NAMED = 10;
+
+function noCall(names: readonly string[]): string {
+  const more = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : '';
+  const [first = 'name'] = names;
+  return `this side answers the contract calls ${names.slice(0, MOST_NAMED).join(', ')}${more}; a call is the payload ["${first}", value]`;
 }
 
 function unknownName(name: string, known: readonly (readonly string[])[]): RemoteError {

@@ -146,7 +146,7 @@ export function messageOf(error: unknown): string {
   } catch {
     // A value that has no text, such as an object without a prototype.
   }
-  return 'unknown error';
+  return 'unknown error: throw an Error';
 }
 
 /** The text of a thrown value that is no error: an object's `message`, or its `code`. A function would show its source. */
