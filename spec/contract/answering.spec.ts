@@ -535,7 +535,7 @@ describe('declared errors', () => {
     const odd = contract({ odd: request<void, void, { ODD: { n: bigint } }>() });
     const { calls } = createPair(odd, {
       odd: () => {
-        throw fail(odd.odd, 'ODD', { n: 1n });
+        throw fail(odd.odd, 'ODD', { n: 1n } as never);
       },
     });
     const error = await calls.odd.promise().catch((failed: unknown) => failed);

@@ -151,7 +151,7 @@ export class Next extends Observable<unknown> {
 }
 
 /** One reply: the value itself, a promise of it, or an Observable, of which the first value counts. */
-export type Reply<R> = R | PromiseLike<R> | Observable<R>;
+export type ReplyInput<R> = R | PromiseLike<R> | Observable<R>;
 
 /** Many items, also shared ones. Iterables and ReadableStreams are pulled as the queue drains. */
 export type Items<T> = ObservableInput<T> | ObservableInput<SharedPayload<T>> | Blob;
@@ -159,13 +159,13 @@ export type Items<T> = ObservableInput<T> | ObservableInput<SharedPayload<T>> | 
 /** The answer to one procedure, or the answers of a namespace. */
 export type AnswerTo<X, Context> =
   X extends RequestProcedure<infer P, infer R, object>
-    ? (payload: Received<P>, call: Call<never, Context>) => Reply<Sent<R>>
+    ? (payload: Received<P, X>, call: Call<never, Context>) => ReplyInput<Sent<R, X>>
     : X extends StreamProcedure<infer P, infer T, object>
-      ? (payload: Received<P>, call: Call<never, Context>) => Items<Sent<T>>
+      ? (payload: Received<P, X>, call: Call<never, Context>) => Items<Sent<T, X>>
       : X extends UploadProcedure<infer P, infer U, infer R, object>
-        ? (payload: Received<P>, call: Call<Received<U>, Context>) => Reply<Sent<R>>
+        ? (payload: Received<P, X>, call: Call<Received<U, X>, Context>) => ReplyInput<Sent<R, X>>
         : X extends ChannelProcedure<infer P, infer U, infer T, object>
-          ? (payload: Received<P>, call: Call<Received<U>, Context>) => Items<Sent<T>>
+          ? (payload: Received<P, X>, call: Call<Received<U, X>, Context>) => Items<Sent<T, X>>
           : Answers<X, Context>;
 
 /** An answer for each procedure of a contract, in the contract's own namespaces. */

@@ -1,3 +1,5 @@
+import type { Carried, CodecIn, Sendable } from './carried.js';
+
 /** The shape of a call: how many values each side sends after the payload. */
 export type Kind = 'request' | 'stream' | 'upload' | 'channel';
 
@@ -58,13 +60,26 @@ export interface Checked<S> {
   readonly '~schema': S;
 }
 
-/** The type that the sender of a value passes. */
-export type Sent<X> = 0 extends 1 & X ? X : [X] extends [never] ? X : [X] extends [Checked<infer S>] ? TypesOf<S>['input'] : X;
+/**
+ * The type that the sender of a value passes.
+ *
+ * @typeParam Of the procedure of the value, whose contract may name a codec
+ */
+export type Sent<X, Of = unknown> = 0 extends 1 & X ? X : [X] extends [Checked<infer S>] ? TypesOf<S>['input'] : Sendable<X, CodecIn<Of>>;
 
-/** The type that the receiver of a value gets, once its schema has checked it. */
-export type Received<X> = 0 extends 1 & X ? X : [X] extends [never] ? X : [X] extends [Checked<infer S>] ? TypesOf<S>['output'] : X;
+/**
+ * The type that the receiver of a value gets: as its schema makes it, or, of a plain type, as the codec carries it.
+ *
+ * @typeParam Of the procedure of the value, whose contract may name a codec
+ */
+export type Received<X, Of = unknown> = 0 extends 1 & X
+  ? X
+  : [X] extends [Checked<infer S>]
+    ? TypesOf<S>['output']
+    : Carried<X, CodecIn<Of>>;
 
-type TypesOf<S> = S extends StandardSchemaV1 ? NonNullable<S['~standard']['types']> : never;
+/** The types of a schema. */
+export type TypesOf<S> = S extends StandardSchemaV1 ? NonNullable<S['~standard']['types']> : never;
 
 /** `undefined` stands for no value. */
 type ValueOf<S> = S extends undefined ? void : Checked<S>;

@@ -47,7 +47,7 @@ export function checkOr(check: Check, value: unknown, refuse: (error: unknown) =
 
 /** Checks each value, in order. */
 export function checkEach(check: Check): MonoTypeOperatorFunction<unknown> {
-  if (isUnchecked(check)) return identity;
+  if (check === identity) return identity;
   return concatMap((value) => {
     const checked = check(value);
     return isThenable(checked) ? Promise.resolve(checked) : of(checked);
