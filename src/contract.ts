@@ -23,7 +23,7 @@ export type {
 } from './contract/procedure.js';
 export { contract } from './contract/contract.js';
 export type { Contract, ContractOptions, NamesOf } from './contract/contract.js';
-export type { CodecName, Over, OverCodec } from './contract/carried.js';
+export type { Carried, CodecIn, CodecName, Over, OverCodec } from './contract/carried.js';
 export type { SchemaIssue, SchemaResult, StandardSchemaV1 } from './contract/procedure.js';
 
 /* Calling */

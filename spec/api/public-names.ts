@@ -68,8 +68,8 @@ export const PUBLIC_NAMES: Readonly<
   contract: {
     values: names('VERSION answer answering channel client contract fail isFailure plain request stream upload whenError'),
     types: names(`
-      AnswerOptions AnswerTo Answering AnsweringOptions Answers Around Arriving Call CallOf CaughtData ChannelCall
-      ChannelProcedure Checked Client ClientOptions CodecName CommonErrors ContextOf Contract ContractOptions ErrorData
+      AnswerOptions AnswerTo Answering AnsweringOptions Answers Around Arriving Call CallOf Carried CaughtData ChannelCall
+      ChannelProcedure Checked Client ClientOptions CodecIn CodecName CommonErrors ContextOf Contract ContractOptions ErrorData
       ErrorsOf Failure Inputs Issue Item Items Kind NamesOf Over OverCodec Payload Procedure Received Reply ReplyInput
       RequestCall RequestProcedure SchemaIssue SchemaResult SendingOptions Sent StandardSchemaV1 StreamCall StreamProcedure
       UploadCall UploadProcedure Verify
