@@ -22,7 +22,8 @@ export type {
   UploadProcedure,
 } from './contract/procedure.js';
 export { contract } from './contract/contract.js';
-export type { Contract, NamesOf } from './contract/contract.js';
+export type { Contract, ContractOptions, NamesOf } from './contract/contract.js';
+export type { Carried, CodecIn, CodecName, Over, OverCodec } from './contract/carried.js';
 export type { SchemaIssue, SchemaResult, StandardSchemaV1 } from './contract/procedure.js';
 
 /* Calling */
@@ -33,6 +34,9 @@ export type {
   ChannelCall,
   Client,
   ClientOptions,
+  Item,
+  Payload,
+  Reply,
   RequestCall,
   SendingOptions,
   StreamCall,
@@ -41,12 +45,12 @@ export type {
 
 /* Errors */
 export { fail, isFailure, whenError } from './contract/failure.js';
-export type { CommonErrors, ErrorData, ErrorsOf, Failure, Issue } from './contract/failure.js';
+export type { CaughtData, CommonErrors, ErrorData, ErrorsOf, Failure, Issue } from './contract/failure.js';
 
 /* Answering */
 export { answer } from './contract/answer.js';
 export { answering } from './contract/answer.js';
 export type { Answering, AnsweringOptions, ContextOf, Verify } from './contract/answer.js';
-export type { AnswerTo, Around, Answers, AnswerOptions, Items, Reply } from './contract/answer.js';
+export type { AnswerTo, Around, Answers, AnswerOptions, Items, ReplyInput } from './contract/answer.js';
 export type { Call, Inputs } from './contract/call.js';
 export { VERSION } from './version.js';

@@ -305,8 +305,8 @@ describe('muxResource', () => {
   });
 
   it.each([
-    ['an object', { code: 7 }, 'unknown error'],
-    ['an object that has no text', Object.create(null), 'unknown error'],
+    ['an object', { code: 7 }, 'unknown error: throw an Error'],
+    ['an object that has no text', Object.create(null), 'unknown error: throw an Error'],
   ] as const)('A resource makes an Error of %s', async (_what, thrown: unknown, message) => {
     const { resource, opened } = sourced();
     await settle();

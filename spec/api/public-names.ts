@@ -73,11 +73,11 @@ export const PUBLIC_NAMES: Readonly<
   contract: {
     values: names('VERSION answer answering channel client contract fail isFailure plain request stream upload whenError'),
     types: names(`
-      ChannelProcedure Checked Contract Kind NamesOf Procedure Received RequestProcedure SchemaIssue SchemaResult Sent StandardSchemaV1
-      StreamProcedure UploadProcedure
-      Arriving CallOf ChannelCall Client ClientOptions RequestCall SendingOptions StreamCall UploadCall
-      CommonErrors ErrorData ErrorsOf Failure Issue
-      AnswerOptions AnswerTo Answering AnsweringOptions Answers Around Call ContextOf Inputs Items Reply Verify
+      AnswerOptions AnswerTo Answering AnsweringOptions Answers Around Arriving Call CallOf Carried CaughtData ChannelCall
+      ChannelProcedure Checked Client ClientOptions CodecIn CodecName CommonErrors ContextOf Contract ContractOptions ErrorData
+      ErrorsOf Failure Inputs Issue Item Items Kind NamesOf Over OverCodec Payload Procedure Received Reply ReplyInput
+      RequestCall RequestProcedure SchemaIssue SchemaResult SendingOptions Sent StandardSchemaV1 StreamCall StreamProcedure
+      UploadCall UploadProcedure Verify
     `),
   },
   angular: {

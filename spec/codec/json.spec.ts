@@ -230,19 +230,19 @@ describe('JsonCodec rule 3: TypeErrors of encode', () => {
   it.each<[string, unknown, string]>([
     ['undefined', undefined, 'undefined'],
     ['ABSENT', ABSENT, 'a symbol'],
-    ['an ArrayBuffer', new ArrayBuffer(1), 'bytes (ArrayBuffer)'],
-    ['an ArrayBuffer of another realm', runInNewContext('new ArrayBuffer(1)'), 'bytes (ArrayBuffer)'],
-    ['a typed array', new Float32Array(2), 'bytes (Float32Array)'],
-    ['a DataView', new DataView(new ArrayBuffer(1)), 'bytes (DataView)'],
-    ['a Buffer, which has a toJSON', Buffer.of(1), 'bytes (Uint8Array)'],
+    ['an ArrayBuffer', new ArrayBuffer(1), 'bytes (ArrayBuffer): try rxmux/msgpack or rxmux/rich'],
+    ['an ArrayBuffer of another realm', runInNewContext('new ArrayBuffer(1)'), 'bytes (ArrayBuffer): try rxmux/msgpack or rxmux/rich'],
+    ['a typed array', new Float32Array(2), 'bytes (Float32Array): try rxmux/msgpack or rxmux/rich'],
+    ['a DataView', new DataView(new ArrayBuffer(1)), 'bytes (DataView): try rxmux/msgpack or rxmux/rich'],
+    ['a Buffer, which has a toJSON', Buffer.of(1), 'bytes (Uint8Array): try rxmux/msgpack or rxmux/rich'],
     ['a SharedArrayBuffer', new SharedArrayBuffer(1), 'a SharedArrayBuffer'],
-    ['a Map', new Map([['a', 1]]), 'a Map'],
-    ['a Map with properties', Object.assign(new Map(), { a: 1 }), 'a Map'],
-    ['a Set', new Set([1]), 'a Set'],
+    ['a Map', new Map([['a', 1]]), 'a Map: try Object.fromEntries(map) or rxmux/rich'],
+    ['a Map with properties', Object.assign(new Map(), { a: 1 }), 'a Map: try Object.fromEntries(map) or rxmux/rich'],
+    ['a Set', new Set([1]), 'a Set: try [...set] or rxmux/rich'],
     ['a WeakMap', new WeakMap(), 'a WeakMap'],
     ['a WeakSet', new WeakSet(), 'a WeakSet'],
     ['a WeakRef', new WeakRef({}), 'a WeakRef'],
-    ['a Promise', Promise.resolve(1), 'a Promise'],
+    ['a Promise', Promise.resolve(1), 'a promise (await it first)'],
     [
       'a query that starts at its `then`',
       new (class Query {
@@ -257,8 +257,8 @@ describe('JsonCodec rule 3: TypeErrors of encode', () => {
     ['an Error', new Error('lost'), 'an Error'],
     ['an Error with properties', Object.assign(new RangeError('lost'), { code: 'E' }), 'an Error'],
     ['URLSearchParams', new URLSearchParams('a=1'), 'a URLSearchParams'],
-    ['a bigint', 1n, 'a bigint'],
-    ['a boxed bigint', Object(1n), 'a BigInt'],
+    ['a bigint', 1n, 'a bigint: try String(n) or rxmux/rich'],
+    ['a boxed bigint', Object(1n), 'a BigInt: try String(n) or rxmux/rich'],
     ['a boxed symbol', Object(Symbol('s')), 'a Symbol'],
     ['a boxed NaN', Object(NaN), 'NaN'],
     ['a function', () => 1, 'a function'],
@@ -268,8 +268,8 @@ describe('JsonCodec rule 3: TypeErrors of encode', () => {
     ['Infinity', Infinity, 'Infinity'],
     ['-Infinity', -Infinity, '-Infinity'],
     ['a toJSON that returns undefined', { toJSON: () => undefined }, 'an Object'],
-    ['a toJSON that returns a Set', { toJSON: () => new Set() }, 'a Set'],
-    ['a toJSON that returns bytes', { toJSON: () => Buffer.of(1) }, 'bytes (Uint8Array)'],
+    ['a toJSON that returns a Set', { toJSON: () => new Set() }, 'a Set: try [...set] or rxmux/rich'],
+    ['a toJSON that returns bytes', { toJSON: () => Buffer.of(1) }, 'bytes (Uint8Array): try rxmux/msgpack or rxmux/rich'],
   ])('JsonCodec refuses %s with a TypeError', (_title, value, got) => {
     expect(failureOf(() => codec.encodePayload(value))).toBe(
       `TypeError: codec 'json': expected a value it can carry at payload, got ${got}`,
@@ -284,18 +284,18 @@ describe('JsonCodec rule 3: TypeErrors of encode', () => {
     ['after siblings', { a: { b: 1 }, c: [{}], d: new Set() }, 'payload.d'],
   ])('JsonCodec names the place of an invalid value %s', (_title, value, place) => {
     expect(failureOf(() => codec.encodePayload(value))).toBe(
-      `TypeError: codec 'json': expected a value it can carry at ${place}, got a Set`,
+      `TypeError: codec 'json': expected a value it can carry at ${place}, got a Set: try [...set] or rxmux/rich`,
     );
   });
 
   it('JsonCodec names the place of bytes with a toJSON', () => {
     expect(failureOf(() => codec.encodePayload([1, { raw: Buffer.of(1) }]))).toBe(
-      "TypeError: codec 'json': expected a value it can carry at payload[1].raw, got bytes (Uint8Array)",
+      "TypeError: codec 'json': expected a value it can carry at payload[1].raw, got bytes (Uint8Array): try rxmux/msgpack or rxmux/rich",
     );
   });
 
   it.each(['headers', 'trailers'] as const)('JsonCodec refuses an invalid value in %s', (field) => {
-    const expected = `TypeError: codec 'json': expected a value it can carry at ${field}.at, got a bigint`;
+    const expected = `TypeError: codec 'json': expected a value it can carry at ${field}.at, got a bigint: try String(n) or rxmux/rich`;
     expect(failureOf(() => codec.encode({ type: 'open', [field]: { at: 1n } }))).toBe(expected);
     expect(failureOf(() => codec.encodeWith({ type: 'open', [field]: { at: 1n } }, '1'))).toBe(expected);
   });

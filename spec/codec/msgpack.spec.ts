@@ -219,13 +219,13 @@ describe('MsgpackCodec rule 4: TypeErrors of encode', () => {
     ['ABSENT', ABSENT, 'a symbol'],
     ['a function', () => 1, 'a function'],
     ['a function with properties', Object.assign(() => 1, { a: 1 }), 'a function'],
-    ['a bigint', 1n, 'a bigint'],
+    ['a bigint', 1n, 'a bigint: try String(n) or rxmux/rich'],
     ['an invalid Date', new Date(NaN), 'an invalid Date'],
     ['an invalid Date of another realm', runInNewContext('new Date(NaN)'), 'an invalid Date'],
-    ['a Map', new Map([['a', 1]]), 'a Map'],
-    ['a Set', new Set([1]), 'a Set'],
+    ['a Map', new Map([['a', 1]]), 'a Map: try Object.fromEntries(map) or rxmux/rich'],
+    ['a Set', new Set([1]), 'a Set: try [...set] or rxmux/rich'],
     ['a WeakMap', new WeakMap(), 'a WeakMap'],
-    ['a Promise', Promise.resolve(), 'a Promise'],
+    ['a Promise', Promise.resolve(), 'a promise (await it first)'],
     ['a RegExp', /a/, 'a RegExp'],
     ['an Error', new Error('lost'), 'an Error'],
     ['URLSearchParams', new URLSearchParams('a=1'), 'a URLSearchParams'],
@@ -250,7 +250,7 @@ describe('MsgpackCodec rule 4: TypeErrors of encode', () => {
   it.each(['headers', 'trailers'] as const)('MsgpackCodec refuses an invalid value in %s', (field) => {
     const frame = (metadata: object): Frame => ({ type: 'open', [field]: metadata });
     expect(failureOf(() => codec.encode(frame({ a: 1n })))).toBe(
-      `TypeError: codec 'msgpack': expected a value it can carry at ${field}.a, got a bigint`,
+      `TypeError: codec 'msgpack': expected a value it can carry at ${field}.a, got a bigint: try String(n) or rxmux/rich`,
     );
     expect(failureOf(() => codec.encodeWith(frame(JSON.parse('{"__proto__":1}') as object), bytes(1)))).toMatch(/^TypeError: .*__proto__/);
     for (const [metadata, got] of [
@@ -888,7 +888,7 @@ describe('msgpack to json', () => {
       [
         'names the place of a value that it cannot carry',
         { a: [{ toJSON: () => ({ deep: new Set() }) }] },
-        at('payload.a[0].deep', 'a Set'),
+        at('payload.a[0].deep', 'a Set: try [...set] or rxmux/rich'),
       ],
       ['refuses an undefined result at the top', { toJSON: () => undefined }, at('payload', 'an Object')],
       ['refuses a result that is circular', loop, tooDeep],

@@ -221,8 +221,13 @@ describe('thenables', () => {
       expect(await calls.one.promise(undefined, [1, 2])).toBe(2);
       const invalid = { payload: { name: 'INVALID', data: [{ message: 'not a number', path: [] }] } };
       await expect(calls.square.promise('3' as never)).rejects.toMatchObject(invalid);
-      await expect(calls.square.promise(7)).rejects.toMatchObject(invalid);
-      await expect(lastValueFrom(calls.square(7))).rejects.toMatchObject(invalid);
+      await expect(calls.square.promise(7)).rejects.toMatchObject({ payload: { name: 'INTERNAL' } });
+      await expect(lastValueFrom(calls.square(7))).rejects.toMatchObject({ payload: { name: 'INTERNAL' } });
+      const unchecked = createPair();
+      unchecked.acceptor.streams$.pipe(answer(checked, answers, { validate: false })).subscribe();
+      const checking = client(unchecked.dialer, checked, { validate: true });
+      await expect(checking.square.promise(7)).rejects.toMatchObject(invalid);
+      await expect(lastValueFrom(checking.square(7))).rejects.toMatchObject(invalid);
       await expect(calls.sum.promise(undefined, [1, '2' as never])).rejects.toMatchObject(invalid);
       await expect(calls.one.promise(undefined, ['2' as never])).rejects.toMatchObject(invalid);
       expect(reached).not.toContain('2');
@@ -530,7 +535,7 @@ describe('declared errors', () => {
     const odd = contract({ odd: request<void, void, { ODD: { n: bigint } }>() });
     const { calls } = createPair(odd, {
       odd: () => {
-        throw fail(odd.odd, 'ODD', { n: 1n });
+        throw fail(odd.odd, 'ODD', { n: 1n } as never);
       },
     });
     const error = await calls.odd.promise().catch((failed: unknown) => failed);
@@ -542,11 +547,11 @@ describe('declared errors', () => {
   });
 
   it.each<readonly [what: string, thrown: unknown, message: string]>([
-    ['a plain object', { status: 4 }, 'unknown error'],
+    ['a plain object', { status: 4 }, 'unknown error: throw an Error'],
     ['a plain object with a message', { message: 'no such seat' }, 'no such seat'],
     ['a plain object with a code', { code: 'E_SEAT' }, 'E_SEAT'],
-    ['nothing', undefined, 'unknown error'],
-    ['a function', () => 's3cret', 'unknown error'],
+    ['nothing', undefined, 'unknown error: throw an Error'],
+    ['a function', () => 's3cret', 'unknown error: throw an Error'],
     ['a text', 'nope', 'nope'],
   ])('A thrown value arrives as an error with a message: %s', async (_what, thrown, message) => {
     const one = () => {

@@ -274,6 +274,9 @@ describe('mistakes', () => {
       expect(() => answer(one, answerOne, { arround: () => of(1) } as never)).toThrow(
         new TypeError("options: no 'arround'; did you mean 'around'?"),
       );
+      expect(() => answer(one, answerOne, { validate: 'no' as never })).toThrow(
+        new TypeError("options.validate: expected a boolean, got 'no'"),
+      );
       expect(() => answer(one, answerOne, { around: [1] as never })).toThrow(new TypeError('options.around: expected a function, got 1'));
     });
   });
@@ -396,5 +399,42 @@ describe('mistakes', () => {
       await expect(calls.one.promise()).rejects.toMatchObject({ reason: says });
       expect(logs.errors).toHaveLength(1);
     });
+  });
+});
+
+describe('payloads that are no calls', () => {
+  const logs = collectLogs();
+
+  const add = contract({ add: request<number, number>(), table: { show: stream<void, string>() } });
+  const many = contract(Object.fromEntries(Array.from({ length: 12 }, (_, nth) => [`c${nth}`, request()])));
+
+  it.each<readonly [what: string, payload: unknown]>([
+    ['an object with an op', { op: 'add', n: 1 }],
+    ['a name alone', 'add'],
+    ['nothing', undefined],
+    ['a list with more than a name and a value', ['add', 1, 2]],
+  ])('A side that answers contracts refuses %s with the names of its calls', async (_what, payload) => {
+    const { dialer } = createPair(add, { add: (n) => n, table: { show: () => [] } });
+    await expect(dialer.request(payload)).rejects.toMatchObject({
+      code: 'REFUSED',
+      retriable: true,
+      reason: 'this side answers the contract calls add, table.show; a call is the payload ["add", value]',
+    });
+    expect(logs.errors).toEqual([]);
+  });
+
+  it('A refusal names the calls of all contracts, ten at most', async () => {
+    const { dialer, acceptor } = createPair(add, { add: (n) => n, table: { show: () => [] } });
+    acceptor.streams$.pipe(answer(many, Object.fromEntries(Object.keys(many).map((name) => [name, () => undefined])) as never)).subscribe();
+    await expect(dialer.request({ op: 'add' })).rejects.toMatchObject({
+      reason:
+        'this side answers the contract calls add, table.show, c0, c1, c2, c3, c4, c5, c6, c7 and 4 more; a call is the payload ["add", value]',
+    });
+  });
+
+  it('A handler beside a contract still gets every payload that is no call', async () => {
+    const { dialer, acceptor } = createPair(add, { add: (n) => n, table: { show: () => [] } });
+    acceptor.onStream((payload, opened) => void opened.reply(payload));
+    expect(await dialer.request({ op: 'add' })).toEqual({ op: 'add' });
   });
 });

@@ -5,12 +5,19 @@ import { lastValueFrom, map, NEVER, of, Subject, toArray } from 'rxjs';
 import type { Observable } from 'rxjs';
 import * as v from 'valibot';
 import { z } from 'zod';
-import { channel, contract, plain, request, stream, upload } from '../../src/contract.js';
-import type { StandardSchemaV1 } from '../../src/contract.js';
+import { answer, channel, client, contract, plain, request, stream, upload } from '../../src/contract.js';
+import type { Answers, Contract, StandardSchemaV1 } from '../../src/contract.js';
 import { ResetCode } from '../../src/index.js';
 import { collectLogs } from '../support/peer/logs.js';
 import { createPair } from '../support/peer/tracked.js';
 import { loadEsModule } from '../support/platform/es-module.js';
+
+/** The calls of a caller that checks what an answering side sends unchecked. */
+function checkingCalls<C extends Contract>(api: C, answers: Answers<C>) {
+  const { dialer, acceptor } = createPair();
+  acceptor.streams$.pipe(answer(api, answers, { validate: false })).subscribe();
+  return client(dialer, api, { validate: true });
+}
 
 describe('validation', () => {
   const { type } = loadEsModule('arktype') as typeof arktype;
@@ -147,17 +154,17 @@ describe('validation', () => {
     });
     const item$ = new Subject<number>();
     const answers = { price: () => 5, prices: () => item$ };
-    const checked = createPair(api, answers, { validate: true });
-    expect(await checked.calls.price.promise()).toBe('5');
-    expect(await lastValueFrom(checked.calls.price())).toBe('5');
-    const failed = lastValueFrom(checked.calls.prices());
-    await checked.calls.price.promise();
+    const calls = checkingCalls(api, answers);
+    expect(await calls.price.promise()).toBe('5');
+    expect(await lastValueFrom(calls.price())).toBe('5');
+    const failed = lastValueFrom(calls.prices());
+    await calls.price.promise();
     item$.next('six' as never);
     await expect(failed).rejects.toMatchObject({ payload: { name: 'INVALID', message: expect.stringContaining("what 'prices' sent") } });
-    await checked.calls.price.promise();
+    await calls.price.promise();
     expect(item$.observed).toBe(false);
-    const unchecked = createPair(api, { ...answers, price: () => 'five' as never });
-    expect(await unchecked.calls.price.promise()).toBe('five');
+    const neither = createPair(api, { ...answers, price: () => 'five' as never }, { validate: false });
+    expect(await neither.calls.price.promise()).toBe('five');
   });
 
   it('An error names its issues, and carries keys that JSON can hold', async () => {
@@ -254,7 +261,7 @@ describe('schemas', () => {
     });
 
     it('A caller that checks misses a reply that its schema needs', async () => {
-      const { calls } = createPair(contract({ one: request({ reply: z.string() }) }), { one: () => null as never }, { validate: true });
+      const calls = checkingCalls(contract({ one: request({ reply: z.string() }) }), { one: () => null as never });
       const data = [{ path: [], message: expect.stringMatching(/received null/) }];
       await expect(calls.one.promise()).rejects.toMatchObject({ payload: { name: 'INVALID', data } });
     });

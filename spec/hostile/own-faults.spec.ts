@@ -261,7 +261,7 @@ describe('own faults hooks', () => {
 
   /** Thrown values that are logged in different ways. */
   const SOME = THROWN.filter(
-    ([what, , text]) => text === 'unknown error' || ['undefined', 'an Error', 'a thenable that throws'].includes(what),
+    ([what, , text]) => text === 'unknown error: throw an Error' || ['undefined', 'an Error', 'a thenable that throws'].includes(what),
   );
 
   /** Returns the error that a call throws, in a box, or `null` if it throws none. */

@@ -189,7 +189,7 @@ describe('open observable', () => {
       handler: counts,
       payload: 1n,
       subscribe: ($) => $.subscribe(tell),
-      told: ["TypeError: codec 'json': expected a value it can carry at payload, got a bigint"],
+      told: ["TypeError: codec 'json': expected a value it can carry at payload, got a bigint: try String(n) or rxmux/rich"],
       closed: true,
     },
     {
@@ -197,7 +197,7 @@ describe('open observable', () => {
       handler: counts,
       payload: 1n,
       subscribe: ($) => $.subscribe(),
-      told: ["unhandled: TypeError: codec 'json': expected a value it can carry at payload, got a bigint"],
+      told: ["unhandled: TypeError: codec 'json': expected a value it can carry at payload, got a bigint: try String(n) or rxmux/rich"],
       closed: true,
     },
     { title: 'an observer of a stream that stays', handler: stays, subscribe: ($) => $.subscribe(tell), told: [1], closed: false },

@@ -441,7 +441,7 @@ describe('freezeMetadata', () => {
 
   it('A value with an error names its field', () => {
     expect(() => freezeMetadata({ a: 'a', b: 1n }, new JsonCodec(), 'trailers')).toThrow(
-      "codec 'json': expected a value it can carry at trailers.b, got a bigint",
+      "codec 'json': expected a value it can carry at trailers.b, got a bigint: try String(n) or rxmux/rich",
     );
   });
 

@@ -287,7 +287,7 @@ describe('stopped inputs', () => {
   describe('Input that fails', () => {
     it.each<[unknown, string]>([
       [null, 'null'],
-      [undefined, 'unknown error'],
+      [undefined, 'unknown error: throw an Error'],
     ])('An input that fails with %p resets its stream like a handler that throws', async (thrown, message) => {
       const { dialer } = createPair();
       const sent = framesOf(dialer);

@@ -526,7 +526,9 @@ describe('shared payload', () => {
       const notify = (): void => {
         dialer.notify(shared);
       };
-      expect(notify).toThrow("codec 'json': expected a value it can carry at payload, got a Map");
+      expect(notify).toThrow(
+        "codec 'json': expected a value it can carry at payload, got a Map: try Object.fromEntries(map) or rxmux/rich",
+      );
       expect(notify).toThrow(TypeError);
     });
 

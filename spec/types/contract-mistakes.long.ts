@@ -84,6 +84,14 @@ answer(
 ! fakePeer(helpers, api, {
   prices: ['--a|', { a: 'dear' }],
 });`,
+  'a text from json that is used as a date': `
+const dated = client(peer, contract({ now: request<void, Date>() }));
+! dated.now().subscribe((at) => at.getTime());`,
+  'an answer with a Map over json': `
+! answer(contract({ all: request<void, Map<string, number>>() }), { all: () => new Map<string, number>() });`,
+  'bytes that are sent over json': `
+const stored = client(peer, contract({ put: upload<void, Uint8Array>() }));
+! stored.put(undefined, [new Uint8Array(1)]).subscribe();`,
   'a value that is no procedure': `
 contract({
 !   square: 5,

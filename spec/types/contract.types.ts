@@ -5,7 +5,19 @@ import { of } from 'rxjs';
 import type { RunHelpers } from 'rxjs/testing';
 import { z } from 'zod';
 import { answering, channel, client, contract, fail, isFailure, plain, request, stream, upload, whenError } from '../../src/contract.js';
-import type { Answers, Call, Client, ContextOf, NamesOf, RequestCall, StandardSchemaV1, StreamCall } from '../../src/contract.js';
+import type {
+  Answers,
+  Call,
+  Client,
+  ContextOf,
+  Item,
+  NamesOf,
+  Payload,
+  Reply,
+  RequestCall,
+  StandardSchemaV1,
+  StreamCall,
+} from '../../src/contract.js';
 import type { Peer, PeerContext } from '../../src/index.js';
 import { serve } from '../../src/node.js';
 import type { UpgradeRefusal } from '../../src/node.js';
@@ -48,12 +60,12 @@ export type SchemasAreThoseOfTheSpecification = [
 export type CallersSeeTheirSide = [
   Expect<Equal<typeof calls.square, RequestCall<{ n: number }, number>>>,
   Expect<Equal<Parameters<typeof calls.book>[0], { seat?: string | undefined }>>,
-  Expect<Equal<ReturnType<typeof calls.book>, Observable<string>>>,
+  Expect<Equal<ReturnType<typeof calls.book>, Observable<number>>>,
   Expect<Equal<ReturnType<typeof checked.book>, Observable<number>>>,
   Expect<Equal<ReturnType<typeof checked.book.promise>, Promise<number>>>,
   Expect<Equal<typeof calls.chat.lines, StreamCall<{ room: string }, string>>>,
   Expect<Equal<Awaited<ReturnType<typeof calls.chat.deep.say.promise>>, boolean>>,
-  Expect<Equal<ReturnType<typeof calls.both>, Observable<Date>>>,
+  Expect<Equal<ReturnType<typeof calls.both>, Observable<string>>>,
   Expect<Equal<typeof calls, Client<Api>>>,
 ];
 
@@ -115,3 +127,120 @@ export type Tests = [
   Expect<Equal<ReturnType<typeof pair.calls.me>, Observable<string>>>,
   Expect<Accepts<Peer, ReturnType<typeof createPair>['dialer']>>,
 ];
+
+interface Price {
+  readonly symbol: string;
+  readonly tags: readonly string[];
+}
+
+interface Tree {
+  readonly name: string;
+  readonly children: readonly Tree[];
+}
+
+type Json = null | string | number | Json[] | { [key: string]: Json };
+
+class Money {
+  readonly #unit = 100;
+  constructor(readonly cents: number) {}
+  add(other: Money): Money {
+    return new Money(this.cents + other.cents / this.#unit);
+  }
+}
+
+interface Dated {
+  at: Date | null;
+  list: { on: Date; n?: number }[];
+  pair: [Date, number];
+  url: URL;
+}
+
+interface DatedAsJson {
+  at: string | null;
+  list: { on: string; n?: number }[];
+  pair: [string, number];
+  url: string;
+}
+
+const overJson = contract({
+  price: request<Price, Price>(),
+  tree: request<Tree, Tree>(),
+  json: request<Json, Json>(),
+  money: request<void, Money>(),
+  unknown: request<unknown, unknown>(),
+  dated: request<Dated, Dated, { LATE: { at: Date } }>(),
+  checked: request({ payload: z.object({ at: z.coerce.date() }), reply: z.object({ at: z.coerce.date(), n: z.number() }) }),
+  map: request<Map<string, number>, Map<string, number>>(),
+  deep: stream<void, { ids: { n: bigint }[] }>(),
+  bytes: upload<void, Uint8Array, number>(),
+});
+type OverJson = typeof overJson;
+const jsonCalls = client(peer, overJson);
+const checkingJson = client(peer, overJson, { validate: true });
+const late = isFailure(overJson.dated, 'LATE', thrown) ? thrown.payload.data.at : null;
+
+export type TypesOverJsonSayWhatArrives = [
+  Expect<Equal<typeof jsonCalls.price, RequestCall<Price, Price>>>,
+  Expect<Equal<ReturnType<typeof jsonCalls.tree>, Observable<Tree>>>,
+  Expect<Equal<ReturnType<typeof jsonCalls.json>, Observable<Json>>>,
+  Expect<Equal<ReturnType<typeof jsonCalls.money>, Observable<Money>>>,
+  Expect<Equal<ReturnType<typeof jsonCalls.unknown>, Observable<unknown>>>,
+  Expect<Accepts<Awaited<ReturnType<typeof jsonCalls.dated.promise>>, DatedAsJson>>,
+  Expect<Accepts<DatedAsJson, Awaited<ReturnType<typeof jsonCalls.dated.promise>>>>,
+  Expect<Equal<Parameters<typeof jsonCalls.dated>[0], Dated>>,
+  Expect<Accepts<Parameters<Answers<OverJson>['dated']>[0], DatedAsJson>>,
+  Expect<Accepts<ReturnType<Answers<OverJson>['dated']>, Dated>>,
+  Expect<Equal<typeof late, string | null>>,
+  // A schema makes a date of the text that arrives, where it runs.
+  Expect<Equal<Parameters<Answers<OverJson>['checked']>[0], { at: Date }>>,
+  Expect<Equal<ReturnType<typeof jsonCalls.checked>, Observable<{ at: string; n: number }>>>,
+  Expect<Equal<ReturnType<typeof checkingJson.checked>, Observable<{ at: Date; n: number }>>>,
+];
+
+export type TypesOverJsonRefuseWhatItDoesNotCarry = [
+  Refuse<Accepts<Parameters<typeof jsonCalls.map>[0], Map<string, number>>>,
+  Refuse<Accepts<ReturnType<Answers<OverJson>['map']>, Map<string, number>>>,
+  Refuse<Accepts<Awaited<ReturnType<typeof jsonCalls.map.promise>>, Map<string, number>>>,
+  Refuse<Accepts<ReturnType<Answers<OverJson>['deep']>, { ids: { n: bigint }[] }[]>>,
+  Refuse<Accepts<Parameters<typeof jsonCalls.bytes>[1], Uint8Array[]>>,
+];
+
+const packed = contract(
+  {
+    at: request<Date, { at: Date; bytes: Uint8Array }>(),
+    map: request<void, Map<string, number>>(),
+    deep: { put: upload<void, Uint8Array>() },
+  },
+  { codec: 'msgpack' },
+);
+const rich = contract({ all: request<bigint, { map: Map<string, Set<Date>>; bytes: Uint8Array }>() }, { codec: 'rich' });
+const own = contract({ all: request<bigint, { url: URL; map: Map<string, bigint> }>() }, { codec: 'cbor' });
+const packedCalls = client(peer, packed);
+const richCalls = client(peer, rich);
+const ownCalls = client(peer, own);
+
+export type OtherCodecsKeepWhatTheyCarry = [
+  Expect<Equal<typeof packedCalls.at, RequestCall<Date, { at: Date; bytes: Uint8Array }>>>,
+  Expect<Equal<Parameters<Answers<typeof packed>['at']>[0], Date>>,
+  Expect<Accepts<Parameters<typeof packedCalls.deep.put>[1], Uint8Array[]>>,
+  Refuse<Accepts<ReturnType<Answers<typeof packed>['map']>, Map<string, number>>>,
+  Expect<Equal<typeof richCalls.all, RequestCall<bigint, { map: Map<string, Set<Date>>; bytes: Uint8Array }>>>,
+  Expect<Equal<typeof ownCalls.all, RequestCall<bigint, { url: URL; map: Map<string, bigint> }>>>,
+  Expect<Equal<NamesOf<typeof packed>, 'at' | 'map' | 'deep.put'>>,
+];
+
+export type TypesOfAProcedure = [
+  Expect<Equal<Payload<Api['square']>, { n: number }>>,
+  Expect<Equal<Payload<Api['book']>, { seat?: string | undefined }>>,
+  Expect<Equal<Payload<Api['chat']['deep']['say']>, void>>,
+  Expect<Equal<Reply<Api['book']>, number>>,
+  Expect<Equal<Reply<OverJson['checked']>, { at: string; n: number }>>,
+  Expect<Equal<Reply<(typeof rich)['all']>, { map: Map<string, Set<Date>>; bytes: Uint8Array }>>,
+  Expect<Equal<Item<Api['chat']['lines']>, string>>,
+  Expect<Equal<Item<Api['both']>, string>>,
+];
+
+// @ts-expect-error A stream has items, and no reply.
+export type ReplyOfAStream = Reply<Api['chat']['lines']>;
+// @ts-expect-error A request has a reply, and no items.
+export type ItemOfARequest = Item<Api['square']>;

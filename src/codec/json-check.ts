@@ -32,8 +32,16 @@ export function unboxed(value: object): unknown {
  * @param keys lead from the outermost value to the refused one
  */
 export function valueRefusal(codec: string, root: string, keys: readonly Key[], value: unknown): TypeError {
-  return refusal(codec, `expected a value it can carry at ${placeOf(root, keys)}, got ${kindOf(value)}`);
+  return refusal(codec, `expected a value it can carry at ${placeOf(root, keys)}, got ${kindOf(value)}${remedyFor(value)}`);
 }
+
+/** Advises on a value that another codec carries. */
+function remedyFor(value: unknown): string {
+  const remedy = isBytes(value) ? 'rxmux/msgpack' : REMEDIES[tagOf(value)];
+  return typeof remedy === 'string' ? `: try ${remedy} or rxmux/rich` : '';
+}
+
+const REMEDIES: Readonly<Record<string, unknown>> = { BigInt: 'String(n)', Map: 'Object.fromEntries(map)', Set: '[...set]' };
 
 /** Returns the error for more than `most` nested arrays and objects. */
 export function depthRefusal(codec: string, root: string, most: number): TypeError {
@@ -64,7 +72,7 @@ function kindOf(value: unknown): string {
   if (typeof value === 'number' || value === undefined) return String(value);
   if (typeof value !== 'object' || value === null) return `a ${typeof value}`;
   const tag = tagOf(value);
-  if (tag !== 'Promise' && isThenable(value)) return 'a promise (await it first)';
+  if (isThenable(value)) return 'a promise (await it first)';
   if (isBytes(value)) return `bytes (${tag})`;
   if (isDate(value) && Number.isNaN(value.getTime())) return 'an invalid Date';
   return `${/^[AEIO]/.test(tag) ? 'an' : 'a'} ${tag}`;
@@ -90,7 +98,7 @@ export const MAX_DEPTH = 256;
  * ```ts
  * checkedJson({ at: new Date(0), by: undefined }, 'payload');   // '{"at":"1970-01-01T00:00:00.000Z"}'
  * checkedJson({ tags: [new Set()] }, 'payload');
- * // TypeError: codec 'json': expected a value it can carry at payload.tags[0], got a Set
+ * // TypeError: codec 'json': expected a value it can carry at payload.tags[0], got a Set: try [...set] or rxmux/rich
  * ```
  */
 export function checkedJson(value: unknown, root: string, levels = MAX_DEPTH): string {

@@ -144,7 +144,7 @@ function entryOf(key: string, value: unknown): string | null {
  * // '{"type":"data","stream":1,"end":true,"payload":{"at":"1970-01-01T00:00:00.000Z"}}'
  * codec.decode('{"type":"ping","nonce":"n1"}').nonce;   // 'n1'
  * codec.encodePayload(new Map());
- * // TypeError: codec 'json': expected a value it can carry at payload, got a Map
+ * // TypeError: codec 'json': expected a value it can carry at payload, got a Map: try Object.fromEntries(map) or rxmux/rich
  * ```
  */
 export class JsonCodec implements Codec {

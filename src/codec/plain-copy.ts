@@ -31,7 +31,7 @@ export const MAX_DEPTH = 95;
  * ```ts
  * plainCopy({ list: Object(1), by: undefined }, 'payload');   // { list: 1 }
  * plainCopy({ tags: [new Set()] }, 'payload');
- * // TypeError: codec 'msgpack': expected a value it can carry at payload.tags[0], got a Set
+ * // TypeError: codec 'msgpack': expected a value it can carry at payload.tags[0], got a Set: try [...set] or rxmux/rich
  * ```
  */
 export function plainCopy(value: unknown, root: string): unknown {

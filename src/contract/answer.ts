@@ -1,5 +1,5 @@
-import { EMPTY, Observable, filter, from, ignoreElements, isObservable, mergeMap, of, take, tap } from 'rxjs';
-import type { ObservableInput, OperatorFunction } from 'rxjs';
+import { EMPTY, Observable, defaultIfEmpty, filter, from, identity, ignoreElements, isObservable, mergeMap, of, take } from 'rxjs';
+import type { MonoTypeOperatorFunction, ObservableInput, OperatorFunction } from 'rxjs';
 import { respond } from '../peer/operators/respond.js';
 import type { PeerContext } from '../peer/options.js';
 import type { Peer } from '../peer/peer.js';
@@ -11,7 +11,7 @@ import { observableFrom, promisedBy } from '../stream/input.js';
 import type { SharedPayload } from '../stream/payload.js';
 import { markHandled } from '../stream/promises.js';
 import { Stream } from '../stream/stream.js';
-import { checkFunction, checkObject, describeReceived, isBlob, isThenable, readObject } from '../util/check.js';
+import { checkBoolean, checkFunction, checkObject, describeReceived, isBlob, isThenable, readObject } from '../util/check.js';
 import type { Options } from '../util/check.js';
 import { ResetCode } from '../wire/codes.js';
 import { RemoteError } from '../wire/errors.js';
@@ -19,8 +19,10 @@ import { AnsweredCall } from './call.js';
 import type { Call } from './call.js';
 import { TIMEOUT_HEADER, checkEntry, checkProcedure, isProcedure, leaveUnknown } from './contract.js';
 import type { Contract, NamesOf } from './contract.js';
+import { isReply } from './procedure.js';
 import type { ChannelProcedure, Procedure, Received, RequestProcedure, Sent, StreamProcedure, UploadProcedure } from './procedure.js';
-import { checkBy } from './validate.js';
+import { checkFor, checkItems, checkOutput } from './output.js';
+import { checkBy, checkEach, checkOr, isUnchecked } from './validate.js';
 import type { Check } from './validate.js';
 
 type Input = ObservableInput<unknown> | Blob;
@@ -32,37 +34,60 @@ export class Outcome {
     private readonly isReply: boolean,
   ) {}
 
-  /** The values as an Observable, without the `undefined` of a reply without a value. */
+  /** The values as an Observable, without the `undefined` of a reply without a value. No schema has checked them. */
   get values$(): Observable<unknown> {
-    return (this.isReply ? replyOf(this.returned) : itemsOf(this.#input())).pipe(filter((value) => value !== undefined));
+    return (this.isReply ? replyOf(this.returned) : itemsOf(this.#input(identity))).pipe(filter(isValue));
   }
 
-  /** Sends the values; the result is for `respond`. A reply leaves with the end, in one frame. */
-  sendTo(stream: Stream): Input | Promise<void> | undefined {
+  /** Sends the checked values; the result is for `respond`. A reply leaves with the end, in one frame. */
+  sendTo(stream: Stream, check: Check): Input | Promise<void> | undefined {
     const { returned } = this;
-    if (!this.isReply) return this.#input();
-    const reply = (value: unknown): void => {
+    if (!this.isReply) return this.#input(check);
+    const send = (value: unknown): void => {
       if (stream.cause === null) void stream.reply(value);
     };
-    if (isThenable(returned))
-      return Promise.resolve(returned).then((value) => {
-        reply(checkOne(value));
-      });
-    if (isObservable(returned)) return returned.pipe(take(1), tap(reply), ignoreElements());
-    reply(returned);
-    stopUpload(Stream.streamCore(stream));
-    return undefined;
+    const reply = (value: unknown): Promise<void> | undefined => {
+      // Nothing leaves an ended stream, so nothing needs a check.
+      if (stream.cause !== null) return undefined;
+      const checked = check(value);
+      if (checked !== value && isThenable(checked)) return Promise.resolve(checked).then(send);
+      send(checked);
+      return undefined;
+    };
+    if (isThenable(returned)) return Promise.resolve(returned).then((value) => reply(checkOne(value)));
+    if (isObservable(returned))
+      return returned.pipe(
+        take(1),
+        orNothing(check),
+        mergeMap((value) => reply(value) ?? EMPTY),
+        ignoreElements(),
+      );
+    const later = reply(returned);
+    if (later === undefined) stopUpload(Stream.streamCore(stream));
+    return later;
   }
 
-  /** Sends the values to a stream that an answer has taken. */
-  sendLaterTo(stream: Stream): Promise<void> {
-    return stream.sendAll(this.isReply ? this.values$ : this.#input());
+  /** Sends the checked values to a stream that an answer has taken. */
+  sendLaterTo(stream: Stream, check: Check): Promise<void> {
+    if (!this.isReply) return stream.sendAll(this.#input(check));
+    return stream.sendAll(replyOf(this.returned).pipe(orNothing(check), checkEach(check), filter(isValue)));
   }
 
-  #input(): Input {
+  #input(check: Check): Input {
     const { returned } = this;
-    return promisedBy(returned)?.then(checkOne) ?? (returned === undefined ? EMPTY : (returned as Input));
+    const promised = promisedBy(returned)?.then((value) => (isValue(value) ? check(checkOne(value)) : value));
+    return promised ?? (isValue(returned) ? checkItems(returned as Input, check) : EMPTY);
   }
+}
+
+/** `undefined` stands for no value. */
+function isValue(value: unknown): boolean {
+  return value !== undefined;
+}
+
+/** A schema decides about a reply without a value, too. */
+function orNothing(check: Check): MonoTypeOperatorFunction<unknown> {
+  return isUnchecked(check) ? identity : defaultIfEmpty<unknown, unknown>(undefined);
 }
 
 /**
@@ -70,7 +95,7 @@ export class Outcome {
  *
  * @throws TypeError for one value in the place of items. rxjs throws one too, which names no procedure
  */
-export function checkItems(name: string, returned: unknown): unknown {
+export function checkMany(name: string, returned: unknown): unknown {
   if (returned === undefined || isObservable(returned) || isBlob(returned)) return returned;
   try {
     from(returned as ObservableInput<unknown>);
@@ -125,7 +150,7 @@ export class Next extends Observable<unknown> {
 }
 
 /** One reply: the value itself, a promise of it, or an Observable, of which the first value counts. */
-export type Reply<R> = R | PromiseLike<R> | Observable<R>;
+export type ReplyInput<R> = R | PromiseLike<R> | Observable<R>;
 
 /** Many items, also shared ones. Iterables and ReadableStreams are pulled as the queue drains. */
 export type Items<T> = ObservableInput<T> | ObservableInput<SharedPayload<T>> | Blob;
@@ -133,13 +158,13 @@ export type Items<T> = ObservableInput<T> | ObservableInput<SharedPayload<T>> | 
 /** The answer to one procedure, or the answers of a namespace. */
 export type AnswerTo<X, Context> =
   X extends RequestProcedure<infer P, infer R, object>
-    ? (payload: Received<P>, call: Call<never, Context>) => Reply<Sent<R>>
+    ? (payload: Received<P, X>, call: Call<never, Context>) => ReplyInput<Sent<R, X>>
     : X extends StreamProcedure<infer P, infer T, object>
-      ? (payload: Received<P>, call: Call<never, Context>) => Items<Sent<T>>
+      ? (payload: Received<P, X>, call: Call<never, Context>) => Items<Sent<T, X>>
       : X extends UploadProcedure<infer P, infer U, infer R, object>
-        ? (payload: Received<P>, call: Call<Received<U>, Context>) => Reply<Sent<R>>
+        ? (payload: Received<P, X>, call: Call<Received<U, X>, Context>) => ReplyInput<Sent<R, X>>
         : X extends ChannelProcedure<infer P, infer U, infer T, object>
-          ? (payload: Received<P>, call: Call<Received<U>, Context>) => Items<Sent<T>>
+          ? (payload: Received<P, X>, call: Call<Received<U, X>, Context>) => Items<Sent<T, X>>
           : Answers<X, Context>;
 
 /** An answer for each procedure of a contract, in the contract's own namespaces. */
@@ -160,11 +185,21 @@ export type Around<Context = PeerContext, Name extends string = string> = (
 export interface AnswerOptions<Context = PeerContext, Name extends string = string> extends Pick<FeedOptions, 'overflow'> {
   /** Runs around every answer: the place for access by name, timing, limits and logs. Of a list, the first is the outermost. */
   readonly around?: Around<Context, Name> | readonly Around<Context, Name>[] | undefined;
+  /**
+   * Whether replies and items are checked where their procedures have schemas. The caller gets what the schema makes: a field that it
+   * does not name stays here. A value that does not fit fails the call with `INTERNAL`, and the log has the issues. `false` sends the
+   * values as the answer made them. Default `true`.
+   */
+  readonly validate?: boolean | undefined;
 }
 
 /** Declares the options of {@link answer}. A misspelt `around` would let every call pass. */
-const ANSWER_OPTIONS: Options<AnswerOptions<unknown>, { around: readonly Around<unknown>[]; overflow: Overflow | undefined }> = {
+const ANSWER_OPTIONS: Options<
+  AnswerOptions<unknown>,
+  { around: readonly Around<unknown>[]; overflow: Overflow | undefined; validate: boolean }
+> = {
   around: [(name, around) => [around].flat().map((one) => checkFunction(name, one)), []],
+  validate: [checkBoolean, true],
   overflow: [(_, overflow) => checkOverflow(overflow), undefined],
 };
 
@@ -172,6 +207,7 @@ const ANSWER_OPTIONS: Options<AnswerOptions<unknown>, { around: readonly Around<
 interface Bound {
   readonly procedure: Procedure;
   readonly checkPayload: Check;
+  readonly checkOutput: Check;
   readonly answer: (payload: unknown, call: AnsweredCall) => unknown;
 }
 
@@ -180,7 +216,7 @@ interface Bound {
  * `onStream`. A name that no contract of the peer has fails with `UNKNOWN`, which lists near names and is not retriable.
  *
  * A payload, and each item of {@link Call.input}, is checked before the answer gets it. A call with a wrong value fails
- * with `INVALID`. The issues are its data.
+ * with `INVALID`. The issues are its data. A reply and each item is checked on its way out, unless `validate` is `false`.
  *
  * @param answers one function for each procedure. Of requests and uploads its result is the reply, of others the items.
  * @throws TypeError for an `api` that is no contract, and for a misspelt or wrong schema in it. It also throws one for a procedure
@@ -198,30 +234,31 @@ export function answer<C extends Contract, Context = PeerContext>(
   answers: Answers<C, Context>,
   options: AnswerOptions<Context, NamesOf<C>> = {},
 ): OperatorFunction<Stream, never> {
-  const { around, overflow } = readObject('options', options as AnswerOptions<unknown>, ANSWER_OPTIONS);
+  const { around, overflow, validate } = readObject('options', options as AnswerOptions<unknown>, ANSWER_OPTIONS);
   const table = new Map<string, Bound>();
-  bind(table, checkObject('answer', api, 'a contract'), answers, '');
+  bind(table, checkObject('answer', api, 'a contract'), answers, validate, '');
   const names = [...table.keys()];
   return respond(
     (opened: unknown, stream) => {
-      if (!isCall(opened)) return undefined;
-      const [name, payload] = opened;
-      const bound = table.get(name);
-      if (bound !== undefined) return begin(bound, new AnsweredCall(name, bound.procedure, payload, stream), around);
-      leaveUnknown(stream, name, names);
+      if (isCall(opened)) {
+        const [name, payload] = opened;
+        const bound = table.get(name);
+        if (bound !== undefined) return begin(bound, new AnsweredCall(name, bound.procedure, payload, stream), around);
+      }
+      leaveUnknown(stream, opened, names);
       return undefined;
     },
     overflow === undefined ? {} : { overflow },
   );
 }
 
-function bind(table: Map<string, Bound>, api: Contract, answers: unknown, prefix: string): void {
+function bind(table: Map<string, Bound>, api: Contract, answers: unknown, validate: boolean, prefix: string): void {
   for (const [key, value] of Object.entries(api)) {
     const name = prefix + key;
     const entry = checkEntry(name, value);
     const given = memberOf(answers, key);
     if (!isProcedure(entry)) {
-      bind(table, entry, given, `${name}.`);
+      bind(table, entry, given, validate, `${name}.`);
       continue;
     }
     checkProcedure(name, entry);
@@ -229,6 +266,7 @@ function bind(table: Map<string, Bound>, api: Contract, answers: unknown, prefix
     table.set(name, {
       procedure: entry,
       checkPayload: checkBy(entry.payload, `the payload of '${name}'`),
+      checkOutput: validate ? checkOutput(entry, name) : identity,
       answer: method.bind(answers),
     });
   }
@@ -242,23 +280,24 @@ function memberOf(answers: unknown, key: string): unknown {
 
 function begin(bound: Bound, call: AnsweredCall, arounds: readonly Around<unknown>[]): ReturnType<Outcome['sendTo']> {
   limit(call.stream);
-  const isReply = call.kind === 'request' || call.kind === 'upload';
+  const hasReply = isReply(call.kind);
   const answered = (payload: unknown): Outcome => {
     const returned = bound.answer(payload, call);
-    return new Outcome(isReply ? returned : checkItems(call.name, returned), isReply);
+    return new Outcome(hasReply ? returned : checkMany(call.name, returned), hasReply);
   };
   const run = (): MaybeLater => {
     const payload = checkedPayload(bound, call);
     if (!isThenable(payload)) return answered(payload);
     // The caller may leave while a schema takes its time. Then no work may start.
-    return Promise.resolve(payload).then((checked) => (call.stream.cause === null ? answered(checked) : new Outcome(undefined, isReply)));
+    return Promise.resolve(payload).then((checked) => (call.stream.cause === null ? answered(checked) : new Outcome(undefined, hasReply)));
   };
   const whole = arounds.reduceRight<() => Observable<unknown>>(
     (next, around) => () => checkAround(call.name, around(call, next)),
     () => new Next(run),
   );
-  const outcome = arounds.length === 0 ? run() : Next.outcomeOf(whole(), isReply);
-  return outcome instanceof Outcome ? outcome.sendTo(call.stream) : outcome.then((later) => later.sendLaterTo(call.stream));
+  const outcome = arounds.length === 0 ? run() : Next.outcomeOf(whole(), hasReply);
+  const check = checkFor(call, bound.checkOutput);
+  return outcome instanceof Outcome ? outcome.sendTo(call.stream, check) : outcome.then((later) => later.sendLaterTo(call.stream, check));
 }
 
 /** Warns of a payload that does not fit, because no caller learns of it after a `notify`. The log shows no part of a payload. */
@@ -268,12 +307,7 @@ function checkedPayload({ checkPayload }: Bound, { name, payload, stream }: Answ
     if (error instanceof RemoteError) owner.refused(ResetCode.APPLICATION_ERROR, `the payload of '${name}' is invalid`, label);
     throw error;
   };
-  try {
-    const checked = checkPayload(payload);
-    return isThenable(checked) ? Promise.resolve(checked).catch(warn) : checked;
-  } catch (error) {
-    return warn(error);
-  }
+  return checkOr(checkPayload, payload, warn);
 }
 
 function checkAround(name: string, returned: unknown): Observable<unknown> {

@@ -3,12 +3,11 @@ import type { PeerContext } from '../peer/options.js';
 import { endedHere } from '../stream/end.js';
 import type { CloseCause } from '../stream/end.js';
 import type { Stream } from '../stream/stream.js';
-import { isThenable } from '../util/check.js';
 import { ResetCode, resetCodeName } from '../wire/codes.js';
 import { RemoteError } from '../wire/errors.js';
 import type { Metadata } from '../wire/frame.js';
 import type { Kind, Procedure } from './procedure.js';
-import { checkBy, checkEach } from './validate.js';
+import { checkBy, checkEach, checkOr } from './validate.js';
 import type { Check } from './validate.js';
 
 /** Inputs of a call, each checked as it arrives. A loop with `for await` holds the sender back; a subscriber takes each as it comes. */
@@ -142,11 +141,6 @@ class CheckedInputs extends Observable<unknown> implements AsyncIterable<unknown
       if (error instanceof RemoteError) this.#stream.reset(ResetCode.APPLICATION_ERROR, error.reason, error.payload);
       throw error;
     };
-    try {
-      const checked = this.#check(item);
-      return isThenable(checked) ? Promise.resolve(checked).catch(refuse) : checked;
-    } catch (error) {
-      return refuse(error);
-    }
+    return checkOr(this.#check, item, refuse);
   }
 }

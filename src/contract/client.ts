@@ -8,8 +8,18 @@ import type { Input } from '../stream/input.js';
 import { checkObject, checkOptions } from '../util/check.js';
 import type { MetadataInput } from '../wire/frame.js';
 import { TIMEOUT_HEADER, checkEntry, isProcedure, opening } from './contract.js';
+import type { ArrivedOver, Carried, CodecIn } from './carried.js';
 import type { Contract } from './contract.js';
-import type { ChannelProcedure, Procedure, Received, RequestProcedure, Sent, StreamProcedure, UploadProcedure } from './procedure.js';
+import type {
+  ChannelProcedure,
+  Checked,
+  Procedure,
+  TypesOf,
+  RequestProcedure,
+  Sent,
+  StreamProcedure,
+  UploadProcedure,
+} from './procedure.js';
 import { checkBy, checkEach } from './validate.js';
 
 /** Makes requests. The call itself is a cold Observable: each subscription asks anew, and unsubscribing cancels. */
@@ -37,27 +47,73 @@ export interface UploadCall<Payload, In, Reply> {
 /** Opens streams that go both ways. */
 export type ChannelCall<Payload, In, Item> = (payload: Payload, input: Input<In>, options?: SendingOptions<Item, In>) => Observable<Item>;
 
-/** How values arrive at the caller: as they were sent, or as its schema makes them. */
-export type Arriving<X, Validated> = Validated extends true ? Received<X> : Sent<X>;
+/**
+ * How values arrive at the caller: as the codec carries what the answering side's schema makes, or, where the caller checks too, as its
+ * own schema makes them.
+ *
+ * @typeParam Of the procedure of the value, whose contract may name a codec
+ */
+export type Arriving<X, Validated, Of = unknown> = 0 extends 1 & X
+  ? X
+  : [X] extends [Checked<infer S>]
+    ? Validated extends true
+      ? TypesOf<S>['output']
+      : ArrivedOver<TypesOf<S>['output'], CodecIn<Of>>
+    : Carried<X, CodecIn<Of>>;
 
 /** The call of one procedure, or the calls of a namespace. */
 export type CallOf<X, Validated> =
   X extends RequestProcedure<infer P, infer R, object>
-    ? RequestCall<Sent<P>, Arriving<R, Validated>>
+    ? RequestCall<Sent<P, X>, Arriving<R, Validated, X>>
     : X extends StreamProcedure<infer P, infer T, object>
-      ? StreamCall<Sent<P>, Arriving<T, Validated>>
+      ? StreamCall<Sent<P, X>, Arriving<T, Validated, X>>
       : X extends UploadProcedure<infer P, infer U, infer R, object>
-        ? UploadCall<Sent<P>, Sent<U>, Arriving<R, Validated>>
+        ? UploadCall<Sent<P, X>, Sent<U, X>, Arriving<R, Validated, X>>
         : X extends ChannelProcedure<infer P, infer U, infer T, object>
-          ? ChannelCall<Sent<P>, Sent<U>, Arriving<T, Validated>>
+          ? ChannelCall<Sent<P, X>, Sent<U, X>, Arriving<T, Validated, X>>
           : Client<X, Validated>;
+
+/**
+ * The payload of a procedure, as its caller passes it.
+ *
+ * @example
+ * ```ts
+ * const book = (payload: Payload<typeof api.book>) => calls.book.promise(payload);
+ * ```
+ */
+export type Payload<X extends Procedure> = X extends { readonly '~types'?: readonly [infer P, ...unknown[]] } ? Sent<P, X> : never;
+
+/**
+ * The reply of a request or an upload, as its caller gets it.
+ *
+ * @example
+ * ```ts
+ * function Profile({ user }: { user: Reply<typeof api.me> }) { … }
+ * ```
+ */
+export type Reply<X extends RequestProcedure<unknown, unknown, object> | UploadProcedure<unknown, unknown, unknown, object>> = Output<X>;
+
+/**
+ * One item of a stream or a channel, as its caller gets it.
+ *
+ * @example
+ * ```ts
+ * const rows = signal<readonly Item<typeof api.prices>[]>([]);
+ * ```
+ */
+export type Item<X extends StreamProcedure<unknown, unknown, object> | ChannelProcedure<unknown, unknown, unknown, object>> = Output<X>;
+
+type Output<X> = X extends { readonly '~types'?: readonly [unknown, infer Out, unknown?] } ? Arriving<Out, false, X> : never;
 
 /** A function for each procedure of a contract, in the contract's own namespaces. */
 export type Client<C, Validated = false> = { readonly [N in keyof C]: CallOf<C[N], Validated> };
 
 /** How a client is made. */
 export interface ClientOptions<Validated extends boolean = boolean> {
-  /** Whether replies and items are checked where they arrive, and become what their schema makes of them. Default `false`. */
+  /**
+   * Whether replies and items are checked where they arrive, too, and become what their schema makes of them. The schema then has to
+   * accept what it has made at the answering side. Default `false`.
+   */
   readonly validate?: Validated | undefined;
 }
 

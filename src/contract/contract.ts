@@ -1,10 +1,12 @@
 import { whenUntaken } from '../peer/answers.js';
+import { isCall } from '../stream/end.js';
 import type { Stream } from '../stream/stream.js';
 import { checkObject, oneLine, optionError, refuseUnknown } from '../util/check.js';
 import { didYouMean, nearNames } from '../util/near-names.js';
 import { steadyNow } from '../util/time.js';
 import type { RemoteError } from '../wire/errors.js';
 import { failure } from './failure.js';
+import type { CodecName, Over } from './carried.js';
 import type { Kind, Procedure } from './procedure.js';
 
 /** Procedures by their names. A namespace is a contract within a contract: `chat: { send }` is called `chat.send`. */
@@ -15,12 +17,22 @@ export interface Contract {
 /** The names of all procedures, such as `'square' | 'chat.send'`. */
 export type NamesOf<C> = { [N in keyof C & string]: C[N] extends Procedure ? N : `${N}.${NamesOf<C[N]>}` }[keyof C & string];
 
+/** Options of a contract. */
+export interface ContractOptions<K extends CodecName = CodecName> {
+  /**
+   * The codec of the peers that use the contract. Its types then say what arrives: over `json` a `Date` arrives as a text, and TypeScript
+   * refuses bytes, a Map, a Set and a bigint. Default `'json'`.
+   */
+  readonly codec: K;
+}
+
 /** A name may hold no dot, which parts namespaces. An object with a `then` would pass for a promise. */
 const BAD_NAME = /^(then)?$|\./;
 
 /**
  * Declares the calls that one peer answers. Both ends import it: `client` makes calls of it, and `answer` takes its answers.
  *
+ * @param _options the codec of the peers, for the types alone. Default: a contract for `json`
  * @returns `api`, frozen
  * @throws TypeError for a name that is empty, `then` or holds a dot; for a value other than procedures and namespaces; for an `api` that
  *   is no object
@@ -33,7 +45,11 @@ const BAD_NAME = /^(then)?$|\./;
  * });
  * ```
  */
-export function contract<C extends Contract>(api: C): C {
+export function contract<C extends Contract, K extends CodecName = 'json'>(
+  api: C,
+  _options?: ContractOptions<K>,
+): K extends 'json' ? C : Over<C, K>;
+export function contract(api: Contract): Contract {
   for (const [name, value] of Object.entries<unknown>(checkObject('contract', api))) {
     if (BAD_NAME.test(name)) throw new TypeError(`expected a name without dots other than 'then', got '${name}'`);
     const entry = checkEntry(name, value as Procedure | Contract);
@@ -110,11 +126,23 @@ function mayHint(): boolean {
   return hints.made++ < MOST_HINTS;
 }
 
-/** Has a stream fail with `UNKNOWN` where no other contract and no handler of its peer takes it. */
-export function leaveUnknown(stream: Stream, name: string, names: readonly string[]): void {
+/**
+ * Leaves a stream to other contracts and to the handler of its peer. Where none of them takes it, a call fails with `UNKNOWN`, and any
+ * other payload is refused with the names of the calls.
+ */
+export function leaveUnknown(stream: Stream, opened: unknown, names: readonly string[]): void {
   const known = [...(knownNames.get(stream) ?? []), names];
   knownNames.set(stream, known);
-  whenUntaken(stream, () => unknownName(name, known));
+  whenUntaken(stream, () => (isCall(opened) ? unknownName(opened[0], known) : noCall(known.flat())));
+}
+
+/** A refusal names so many calls. */
+const MOST_NAMED = 10;
+
+function noCall(names: readonly string[]): string {
+  const more = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : '';
+  const [first = 'name'] = names;
+  return `this side answers the contract calls ${names.slice(0, MOST_NAMED).join(', ')}${more}; a call is the payload ["${first}", value]`;
 }
 
 function unknownName(name: string, known: readonly (readonly string[])[]): RemoteError {

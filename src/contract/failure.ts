@@ -2,6 +2,7 @@ import { catchError } from 'rxjs';
 import type { ObservableInput, ObservedValueOf, OperatorFunction } from 'rxjs';
 import { declaredError } from '../stream/end.js';
 import { RemoteError } from '../wire/errors.js';
+import type { Carried, CodecIn } from './carried.js';
 import type { Procedure, Sent } from './procedure.js';
 
 /** One value that does not fit its schema, as the payload of `INVALID` has it. */
@@ -18,13 +19,18 @@ export interface CommonErrors {
   readonly INVALID: readonly Issue[];
   /** The other side has no procedure of that name; the data are the near names. */
   readonly UNKNOWN: readonly string[];
+  /** The answering side made a reply or an item that does not fit its schema. Its log has the issues. */
+  readonly INTERNAL: void;
 }
 
 /** The errors of a procedure, by their names: the declared ones, and the {@link CommonErrors}. */
 export type ErrorsOf<X> = (X extends Procedure<infer E> ? E : never) & CommonErrors;
 
-/** The data of one error, as its sender passes them and the caller gets them. */
-export type ErrorData<X, N extends keyof ErrorsOf<X>> = Sent<ErrorsOf<X>[N]>;
+/** The data of one error, as its sender passes them. */
+export type ErrorData<X, N extends keyof ErrorsOf<X>> = Sent<ErrorsOf<X>[N], X>;
+
+/** The data of one error, as the caller gets them. */
+export type CaughtData<X, N extends keyof ErrorsOf<X>> = Carried<ErrorData<X, N>, CodecIn<X>>;
 
 /** A declared error, as the caller gets it. */
 export interface Failure<Name extends string, Data> extends RemoteError {
@@ -84,7 +90,7 @@ export function isFailure<X extends Procedure, N extends keyof ErrorsOf<X> & str
   _procedure: X,
   name: N,
   error: unknown,
-): error is Failure<N, ErrorData<X, N>> {
+): error is Failure<N, CaughtData<X, N>> {
   // Not `instanceof`, because a program may load two copies of this package.
   const { code, payload } = (error ?? {}) as { readonly code?: unknown; readonly payload?: Partial<Failure<N, unknown>['payload']> | null };
   if (code !== 'REMOTE' || payload?.name !== name) return false;
@@ -106,7 +112,7 @@ export function isFailure<X extends Procedure, N extends keyof ErrorsOf<X> & str
 export function whenError<X extends Procedure, N extends keyof ErrorsOf<X> & string, T, O extends ObservableInput<unknown>>(
   procedure: X,
   name: N,
-  project: (data: ErrorData<X, N>, error: RemoteError) => O,
+  project: (data: CaughtData<X, N>, error: RemoteError) => O,
 ): OperatorFunction<T, T | ObservedValueOf<O>> {
   return catchError((error: unknown) => {
     if (isFailure(procedure, name, error)) return project(error.payload.data, error);

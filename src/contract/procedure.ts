@@ -1,5 +1,12 @@
+import type { Carried, CodecIn, Sendable } from './carried.js';
+
 /** The shape of a call: how many values each side sends after the payload. */
 export type Kind = 'request' | 'stream' | 'upload' | 'channel';
+
+/** Whether one reply answers a call, and not items. */
+export function isReply(kind: Kind): boolean {
+  return kind === 'request' || kind === 'upload';
+}
 
 /** A procedure of a contract, as a program sees it at run time. Make one with `request`, `stream`, `upload` or `channel`. */
 export interface Procedure<Errors extends object = object> {
@@ -9,7 +16,7 @@ export interface Procedure<Errors extends object = object> {
   readonly payload: StandardSchemaV1 | undefined;
   /** Checks each item that the caller sends; `undefined` for a plain type. */
   readonly input: StandardSchemaV1 | undefined;
-  /** Checks each reply or item that the answerer sends; `undefined` for a plain type. */
+  /** Checks each reply or item that the answerer sends, before it leaves; `undefined` for a plain type. */
   readonly output: StandardSchemaV1 | undefined;
   /** Exists for inference only. */
   readonly '~errors'?: Errors;
@@ -53,13 +60,26 @@ export interface Checked<S> {
   readonly '~schema': S;
 }
 
-/** The type that the sender of a value passes. */
-export type Sent<X> = 0 extends 1 & X ? X : [X] extends [never] ? X : [X] extends [Checked<infer S>] ? TypesOf<S>['input'] : X;
+/**
+ * The type that the sender of a value passes.
+ *
+ * @typeParam Of the procedure of the value, whose contract may name a codec
+ */
+export type Sent<X, Of = unknown> = 0 extends 1 & X ? X : [X] extends [Checked<infer S>] ? TypesOf<S>['input'] : Sendable<X, CodecIn<Of>>;
 
-/** The type that the receiver of a value gets, once its schema has checked it. */
-export type Received<X> = 0 extends 1 & X ? X : [X] extends [never] ? X : [X] extends [Checked<infer S>] ? TypesOf<S>['output'] : X;
+/**
+ * The type that the receiver of a value gets: as its schema makes it, or, of a plain type, as the codec carries it.
+ *
+ * @typeParam Of the procedure of the value, whose contract may name a codec
+ */
+export type Received<X, Of = unknown> = 0 extends 1 & X
+  ? X
+  : [X] extends [Checked<infer S>]
+    ? TypesOf<S>['output']
+    : Carried<X, CodecIn<Of>>;
 
-type TypesOf<S> = S extends StandardSchemaV1 ? NonNullable<S['~standard']['types']> : never;
+/** The types of a schema. */
+export type TypesOf<S> = S extends StandardSchemaV1 ? NonNullable<S['~standard']['types']> : never;
 
 /** `undefined` stands for no value. */
 type ValueOf<S> = S extends undefined ? void : Checked<S>;

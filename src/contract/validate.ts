@@ -11,6 +11,11 @@ import type { SchemaIssue, StandardSchemaV1 } from './procedure.js';
  */
 export type Check = (value: unknown) => unknown;
 
+/** Whether a check passes every value as it is. */
+export function isUnchecked(check: Check): boolean {
+  return check === identity;
+}
+
 /** @param what names the value in the error, such as `the payload of 'square'` */
 export function checkBy(schema: StandardSchemaV1 | undefined, what: string): Check {
   if (schema === undefined) return identity;
@@ -28,6 +33,16 @@ export function checkBy(schema: StandardSchemaV1 | undefined, what: string): Che
     return isThenable(result) ? Promise.resolve(result).then(settle) : settle(result);
   };
   return check;
+}
+
+/** Checks a value. `refuse` throws for a value that does not fit, at once or once a schema has decided. */
+export function checkOr(check: Check, value: unknown, refuse: (error: unknown) => never): unknown {
+  try {
+    const checked = check(value);
+    return isThenable(checked) ? Promise.resolve(checked).catch(refuse) : checked;
+  } catch (error) {
+    return refuse(error);
+  }
 }
 
 /** Checks each value, in order. */

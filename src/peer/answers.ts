@@ -54,17 +54,20 @@ function warnOfResult(handler: StreamHandler, result: unknown): void {
   );
 }
 
-/** Errors for streams that no code takes. */
-const errors = new WeakMap<Stream, () => Error>();
+/** Why no code takes a stream: an error for its opener, or the reason of a refusal. */
+type Untaken = () => Error | string;
 
-/** Sets the error for an untaken stream. An operator calls it to name a better reason. */
-export function whenUntaken(stream: Stream, error: () => Error): void {
-  errors.set(stream, error);
+/** Reasons of operators for streams that no code takes. */
+const untaken = new WeakMap<Stream, Untaken>();
+
+/** Sets the error for an untaken stream, or the reason of its refusal. An operator calls it to name a better reason. */
+export function whenUntaken(stream: Stream, why: Untaken): void {
+  untaken.set(stream, why);
 }
 
-/** Returns the error that an operator has set for a stream, if any. */
-export function untakenError(stream: Stream): Error | undefined {
-  return errors.get(stream)?.();
+/** Returns what an operator has set for a stream, if any. */
+export function whyUntaken(stream: Stream): Error | string | undefined {
+  return untaken.get(stream)?.();
 }
 
 /** Sees each stream of the remote before its handlers do. */
@@ -139,11 +142,11 @@ export class IncomingStreams {
 
   /** Ends a stream that no code takes. A refusal can be retried; the error of an operator says more. */
   #refuse(stream: StreamCore): void {
-    const error = untakenError(stream.facade);
-    if (error === undefined) stream.refuse(this.#untaken());
+    const why = whyUntaken(stream.facade) ?? this.#untaken();
+    if (typeof why === 'string') stream.refuse(why);
     else {
-      stream.owner.refused(ResetCode.APPLICATION_ERROR, error.message, stream.label);
-      failAnswer(stream, error);
+      stream.owner.refused(ResetCode.APPLICATION_ERROR, why.message, stream.label);
+      failAnswer(stream, why);
     }
   }
 

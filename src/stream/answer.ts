@@ -29,7 +29,7 @@ export function failAnswer(stream: StreamCore, error: unknown, what?: string): v
   const isReported = !local && isUnexpected(error, stream);
   const when = sealed ? ' after its stream had ended' : '';
   if (!sealed) resetByError(stream, error);
-  if (isReported) report(error, stream, what, when);
+  if (isReported) report(error, stream, `${what} failed${when}`);
   else if (logger.isEnabledFor('debug'))
     log('debug', `${stream.label}: ${local ? 'an input' : 'a handler'} failed${when}: ${messageOf(error)}`);
 }

@@ -146,7 +146,7 @@ export function messageOf(error: unknown): string {
   } catch {
     // A value that has no text, such as an object without a prototype.
   }
-  return 'unknown error';
+  return 'unknown error: throw an Error';
 }
 
 /** The text of a thrown value that is no error: an object's `message`, or its `code`. A function would show its source. */
@@ -262,10 +262,10 @@ function redacted(error: unknown, serializer: ErrorSerializer, code: ResetCode):
 /** Errors that the log has shown. */
 const logged = new WeakSet();
 
-/** Reports the error of a handler or an answer to the error observers of its peer. Without an observer, logs the error. */
-export function report(error: unknown, stream: StreamCore, what = 'a handler', when = ''): void {
+/** Reports the error of a handler or an answer to the error observers of its peer. Without an observer, logs the error behind `what`. */
+export function report(error: unknown, stream: StreamCore, what = 'a handler failed'): void {
   const { errors } = stream.owner.hooks;
-  if (errors.entries.length === 0) logOnce(error, `${stream.label}: ${what} failed${when}`);
+  if (errors.entries.length === 0) logOnce(error, `${stream.label}: ${what}`);
   for (const { hook } of errors.entries) guard('onError', () => hook(error, stream.facade));
 }
 

@@ -1,7 +1,7 @@
 import type { RunHelpers } from 'rxjs/testing';
 import { isContract, namesIn } from '../contract/contract.js';
 import type { Contract, NamesOf } from '../contract/contract.js';
-import type { Sent } from '../contract/procedure.js';
+import type { Arriving } from '../contract/client.js';
 import { PEER_OPTIONS } from '../peer/options.js';
 import type { PeerOptions } from '../peer/options.js';
 import type { Peer } from '../peer/peer.js';
@@ -55,7 +55,7 @@ export type RowValue<C, Name extends string> = Name extends `${infer Space}.${in
     ? Answered<C[Name]>
     : never;
 
-type Answered<X> = X extends { readonly '~types'?: readonly [unknown, infer Output, unknown?] } ? Sent<Output> : never;
+type Answered<X> = X extends { readonly '~types'?: readonly [unknown, infer Output, unknown?] } ? Arriving<Output, true, X> : never;
 
 /** Options of a fake peer. */
 export interface FakePeerOptions extends PeerOptions {

@@ -51,7 +51,10 @@ export interface Pair {
 
 /** How a pair with a contract is made. */
 export interface ContractPairOptions<C, V extends boolean = boolean>
-  extends PairOptions, AnswerOptions<PeerContext, NamesOf<C>>, ClientOptions<V> {}
+  extends PairOptions, Omit<AnswerOptions<PeerContext, NamesOf<C>>, 'validate'>, ClientOptions<V> {
+  /** Whether both ends check replies and items. Default: the answering side alone, as `answering` and `client` do. */
+  readonly validate?: V | undefined;
+}
 
 /** A pair whose acceptor answers a contract. */
 export interface ContractPair<C, V = false> extends Pair {
@@ -104,7 +107,7 @@ export function createPair(
   const { around, overflow, validate, ...ofPair } = options;
   const api = given as Contract;
   const pair = pairOf(ofPair);
-  answering(api, answers, { around, overflow }).onPeer(pair.acceptor);
+  answering(api, answers, { around, overflow, validate }).onPeer(pair.acceptor);
   const answered: ContractPair<Contract, boolean> = { ...pair, calls: client(pair.dialer, api, { validate }) };
   return answered;
 }

@@ -5,11 +5,14 @@ export interface Price {
   readonly cents: number;
 }
 
-/** Both ends import it. */
-export const api = contract({
-  /** All prices first, and then those that change. */
-  prices: stream<void, readonly Price[]>(),
-  search: request<{ term: string }, readonly string[]>(),
-  /** Emits how many bytes of the file have arrived. */
-  store: channel<{ name: string }, Uint8Array, number>(),
-});
+/** Both ends import it. A file travels as bytes, which the codec msgpack carries. */
+export const api = contract(
+  {
+    /** All prices first, and then those that change. */
+    prices: stream<void, readonly Price[]>(),
+    search: request<{ term: string }, readonly string[]>(),
+    /** Emits how many bytes of the file have arrived. */
+    store: channel<{ name: string }, Uint8Array, number>(),
+  },
+  { codec: 'msgpack' },
+);

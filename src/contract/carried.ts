@@ -1,0 +1,78 @@
+import type { Procedure } from './procedure.js';
+
+/** The name of a codec: ours, or one of your own. A contract for one of your own keeps every type, because it may carry every value. */
+export type CodecName = 'json' | 'msgpack' | 'rich' | (string & Record<never, never>);
+
+type Bytes = ArrayBuffer | ArrayBufferView;
+type Collection = ReadonlyMap<unknown, unknown> | ReadonlySet<unknown> | bigint;
+
+/** A contract for another codec than `json`. */
+export type Over<C, K> = { readonly [N in keyof C]: C[N] extends Procedure ? C[N] & OverCodec<K> : Over<C[N], K> };
+
+/** Marks a procedure whose contract names its codec. */
+export interface OverCodec<K> {
+  /** Exists for inference only. */
+  readonly '~codec': K;
+}
+
+/** The codec of a procedure. Without a mark it is `json`. */
+export type CodecIn<X> = X extends OverCodec<infer K> ? K : 'json';
+
+/** Values beyond JSON that a codec keeps as they are. */
+type Kept<K> = K extends 'json' ? never : K extends 'msgpack' ? Date : K extends 'rich' ? Date | Collection : object | bigint;
+
+/** Values that a codec refuses at their sender. */
+type Refused<K> = K extends 'json' ? Bytes | Collection | Blob : K extends 'msgpack' ? Collection | Blob : K extends 'rich' ? Blob : never;
+
+/** A plain type as its sender passes it: a text of the compiler where the codec refuses a part of it. */
+export type Sendable<T, K> = [T] extends [Allowed<T, Refused<K>>] ? T : Uncarried<K>;
+
+/** A plain type as it arrives. Most types arrive as they are, and keep their names. */
+export type Carried<T, K> = [T] extends [Allowed<T, Refused<K>>]
+  ? [T] extends [Arrived<T, Kept<K>>]
+    ? T
+    : Arrived<T, Kept<K>>
+  : Uncarried<K>;
+
+/** A schema's type as it arrives. */
+export type ArrivedOver<T, K> = Arrived<T, Kept<K>>;
+
+/** Says in an error of the compiler what a codec lacks. */
+type Uncarried<K> =
+  `the codec ${K & string} carries no ${K extends 'json' ? 'bytes, ' : ''}Map, Set, bigint or Blob: name another, as contract({ … }, { codec: 'rich' })`;
+
+/** Values that every codec carries as they are. The methods of a class count, too: no codec carries them. */
+type Flat = string | number | boolean | symbol | null | undefined | ((...args: never) => unknown);
+
+/** A type as it arrives, part by part. */
+type Arrived<T, Kept> = T extends Flat | Kept
+  ? T
+  : T extends Bytes
+    ? Uint8Array
+    : T extends { toJSON(key: never): infer Json }
+      ? Arrived<Json, Kept>
+      : T extends readonly unknown[]
+        ? ArrivedList<T, Kept>
+        : T extends object
+          ? { [N in keyof T]: Arrived<T[N], Kept> }
+          : T;
+
+/** Not a mapped type: TypeScript maps an array at once, and would never end with a type that holds an array of itself. */
+type ArrivedList<T extends readonly unknown[], Kept> = number extends T['length']
+  ? T extends unknown[]
+    ? Arrived<T[number], Kept>[]
+    : readonly Arrived<T[number], Kept>[]
+  : { [N in keyof T]: Arrived<T[N], Kept> };
+
+/** A type without the values that a codec refuses. A type that holds one does not extend it. */
+type Allowed<T, Refused> = T extends Flat
+  ? T
+  : T extends Refused
+    ? never
+    : T extends { toJSON(key: never): unknown }
+      ? T
+      : T extends readonly unknown[]
+        ? readonly Allowed<T[number], Refused>[]
+        : T extends object
+          ? { [N in keyof T]: Allowed<T[N], Refused> }
+          : T;
