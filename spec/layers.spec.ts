@@ -30,7 +30,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   contract: [...UP_TO_PEER, 'contract'],
   // The door registers json, because provideMux dials.
   angular: [...UP_TO_PEER, 'index', 'angular'],
-  react: [...UP_TO_PEER, 'react'],
+  // One stream or call of a component, for the doors of frameworks.
+  store: [...UP_TO_PEER, 'contract', 'store'],
+  react: [...UP_TO_PEER, 'contract', 'store', 'react'],
   topics: [...UP_TO_PEER, 'topics'],
   uploads: [...UP_TO_PEER, 'topics', 'uploads'],
   ipc: [...UP_TO_PEER, 'topics', 'ipc'],

@@ -66,11 +66,11 @@ export const PUBLIC_NAMES: Readonly<
     types: names('PortLike SocketLike'),
   },
   contract: {
-    values: names('VERSION answer answering channel client contract fail isFailure plain request stream upload whenError'),
+    values: names('VERSION answer answering channel client contract fail isFailure plain request shared stream upload whenError'),
     types: names(`
       ChannelProcedure Checked Contract Kind NamesOf Procedure Received RequestProcedure SchemaIssue SchemaResult Sent StandardSchemaV1
       StreamProcedure UploadProcedure
-      Arriving CallOf ChannelCall Client ClientOptions RequestCall SendingOptions StreamCall UploadCall
+      Arriving CallOf ChannelCall Client ClientOptions RequestCall SendingOptions SharedOptions StreamCall UploadCall
       CommonErrors ErrorData ErrorsOf Failure Issue
       AnswerOptions AnswerTo Answering AnsweringOptions Answers Around Call ContextOf Inputs Items Reply Verify
     `),
@@ -80,8 +80,10 @@ export const PUBLIC_NAMES: Readonly<
     types: names('MuxResource MuxResourceOptions MuxResourceStatus'),
   },
   react: {
-    values: names('MuxProvider VERSION useMux useMuxStatus useStream'),
-    types: names('MuxProviderProps StreamState StreamStatus UseStreamOptions'),
+    values: names('MuxProvider VERSION useCall useMux useMuxStatus useStream useSuspenseStream'),
+    types: names(
+      'CallState FailureOf MuxProviderProps StreamState StreamStatus SuspenseStreamState UseCallOptions UseStreamOptions UsedCall',
+    ),
   },
   topics: {
     values: names('BrokerError CursorLost VERSION answerTopic catchUp memoryBus memoryLog presence replayable room topic usersOf'),

@@ -8,7 +8,7 @@ import { createElement } from 'react';
 import { renderToString } from 'react-dom/server';
 import { NEVER } from 'rxjs';
 import { injectPeer, muxResource, provideMux } from '../../src/angular.js';
-import { answer, answering, channel, client, contract, request, stream, upload } from '../../src/contract.js';
+import { answer, answering, channel, client, contract, request, shared, stream, upload } from '../../src/contract.js';
 import { assemble, connect, JsonCodec, Peer, reopenOnReconnect, respond, retryWhenSafe, through, withCredit } from '../../src/index.js';
 import type { ConnectOptions } from '../../src/index.js';
 import { answerInspector, inspect, play, record } from '../../src/inspect.js';
@@ -16,7 +16,7 @@ import { natsLog } from '../../src/nats.js';
 import { accept, connect as connectOfNode, handleUpgrade, serve, Totals } from '../../src/node.js';
 import type { MuxServer } from '../../src/node.js';
 import { instrument } from '../../src/otel.js';
-import { MuxProvider, useStream } from '../../src/react.js';
+import { MuxProvider, useCall, useStream } from '../../src/react.js';
 import { ipcLog } from '../../src/ipc.js';
 import { redisLog } from '../../src/redis.js';
 import { createPair, createServer, fakePeer, frameMarbles, peerFromMarbles, replay } from '../../src/testing.js';
@@ -130,6 +130,8 @@ describe('A misspelt option is refused by each door, because the program would r
     ['answerInspector', (options) => answerInspector(inspect(peer()), given({ verify: () => true, ...options })), 'maxLines', 'options'],
     ['play', (options) => play([], given({ side: 'dialer', heard$: NEVER, ...options })), 'sped', 'options'],
     ['useStream', (options) => renderToString(createElement(() => useStream(() => NEVER, [], options).status)), 'keepvalue', 'options'],
+    ['useCall', (options) => renderToString(createElement(() => String(useCall(() => NEVER, options).pending))), 'abort', 'options'],
+    ['shared', (options) => shared(() => NEVER, options), 'keeps', 'shared'],
     ['MuxProvider', (properties) => MuxProvider(given({ peer: peer(), ...properties })), 'peers', 'MuxProvider'],
     ['muxResource', (options) => muxResource(given({ stream: () => NEVER, ...options })), 'parms', 'options'],
     ['provideMux', (options) => providedPeer(given(options)), 'reconect', 'options'],
