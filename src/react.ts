@@ -18,6 +18,6 @@ export { useStream } from './react/use-stream.js';
 export type { UseStreamOptions } from './store/stream-store.js';
 export { useSuspenseStream } from './react/use-suspense-stream.js';
 export type { SuspenseStreamState } from './react/use-suspense-stream.js';
-export type { CallState, FailureOf, UseCallOptions } from './store/call-store.js';
+export type { CallActions, CallState, FailureOf, UseCallOptions } from './store/call-store.js';
 export type { StreamState, StreamStatus } from './store/stream-state.js';
 export { VERSION } from './version.js';

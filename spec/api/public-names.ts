@@ -24,6 +24,10 @@ export const PUBLIC_NAMES: Readonly<
     | 'redis'
     | 'ipc'
     | 'uploads'
+    | 'vue'
+    | 'svelte'
+    | 'solid'
+    | 'tanstack'
     | 'inspect'
     | 'otel'
     | 'testing',
@@ -82,7 +86,27 @@ export const PUBLIC_NAMES: Readonly<
   react: {
     values: names('MuxProvider VERSION useCall useMux useMuxStatus useStream useSuspenseStream'),
     types: names(
-      'CallState FailureOf MuxProviderProps StreamState StreamStatus SuspenseStreamState UseCallOptions UseStreamOptions UsedCall',
+      'CallActions CallState FailureOf MuxProviderProps StreamState StreamStatus SuspenseStreamState UseCallOptions UseStreamOptions UsedCall',
+    ),
+  },
+  vue: {
+    values: names('MUX VERSION useCall useMux useMuxStatus useStream'),
+    types: names('CallActions CallState FailureOf Refs StreamState StreamStatus UseCallOptions UseStreamOptions UsedCall'),
+  },
+  svelte: {
+    values: names('VERSION setMux useCall useMux useMuxStatus useStream'),
+    types: names('CallActions CallState FailureOf StreamState StreamStatus UseCallOptions UseStreamOptions UsedCall'),
+  },
+  solid: {
+    values: names('MuxProvider VERSION useCall useMux useMuxStatus useStream'),
+    types: names(
+      'Accessors CallActions CallState FailureOf MuxProviderProps StreamState StreamStatus UseCallOptions UseStreamOptions UsedCall',
+    ),
+  },
+  tanstack: {
+    values: names('VERSION queries'),
+    types: names(
+      'MutationOptions NamesOfQueries Queries QueriesOf QueryOptions RequestQueries StreamQueries StreamedOptions UploadQueries UploadVariables',
     ),
   },
   topics: {

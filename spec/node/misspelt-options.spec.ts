@@ -19,6 +19,7 @@ import { instrument } from '../../src/otel.js';
 import { MuxProvider, useCall, useStream } from '../../src/react.js';
 import { ipcLog } from '../../src/ipc.js';
 import { redisLog } from '../../src/redis.js';
+import { queries } from '../../src/tanstack.js';
 import { createPair, createServer, fakePeer, frameMarbles, peerFromMarbles, replay } from '../../src/testing.js';
 import { MemoryLink } from '../../src/testing/memory-link.js';
 import { MemorySocket } from '../../src/testing/memory-socket.js';
@@ -132,6 +133,10 @@ describe('A misspelt option is refused by each door, because the program would r
     ['useStream', (options) => renderToString(createElement(() => useStream(() => NEVER, [], options).status)), 'keepvalue', 'options'],
     ['useCall', (options) => renderToString(createElement(() => String(useCall(() => NEVER, options).pending))), 'abort', 'options'],
     ['shared', (options) => shared(() => NEVER, options), 'keeps', 'shared'],
+    ['queries', (options) => queries(peer(), api, options), 'valid', 'options'],
+    ['RequestQueries.queryOptions', (options) => queries(peer(), api).echo.queryOptions(1, options), 'timeout', 'options'],
+    ['RequestQueries.mutationOptions', (options) => queries(peer(), api).echo.mutationOptions(options), 'timeout', 'options'],
+    ['StreamQueries.streamedOptions', (options) => queries(peer(), api).ticks.streamedOptions(1, options), 'reduce', 'options'],
     ['MuxProvider', (properties) => MuxProvider(given({ peer: peer(), ...properties })), 'peers', 'MuxProvider'],
     ['muxResource', (options) => muxResource(given({ stream: () => NEVER, ...options })), 'parms', 'options'],
     ['provideMux', (options) => providedPeer(given(options)), 'reconect', 'options'],

@@ -1,9 +1,14 @@
+import { QueryClient } from '@tanstack/query-core';
 import type { Observable } from 'rxjs';
 import { client, contract, request, shared, stream } from '../../src/contract.js';
 import type { Issue } from '../../src/contract.js';
 import type { Peer } from '../../src/index.js';
 import { useCall, useStream, useSuspenseStream } from '../../src/react.js';
 import type { FailureOf } from '../../src/react.js';
+import * as solid from '../../src/solid.js';
+import * as svelte from '../../src/svelte.js';
+import { queries } from '../../src/tanstack.js';
+import * as vue from '../../src/vue.js';
 import type { Equal, Expect } from './expect.js';
 
 declare const peer: Peer;
@@ -47,3 +52,29 @@ export type CallsAreTyped = [
 ];
 
 if (booking.failure?.name === 'TAKEN') booking.failure.data.by.toUpperCase();
+
+const inVue = vue.useStream(calls.price, () => [{ symbol: 'A' }]);
+const inSvelte = svelte.useStream(calls.price, () => [{ symbol: 'A' }]);
+const inSolid = solid.useStream(calls.price, () => [{ symbol: 'A' }]);
+const bookingInVue = vue.useCall(calls.book, { errors: api.book });
+if (bookingInVue.failure.value?.name === 'TAKEN') bookingInVue.failure.value.data.by.toUpperCase();
+const bookingInSvelte = svelte.useCall(calls.book, { errors: api.book });
+if (bookingInSvelte.failure?.name === 'TAKEN') bookingInSvelte.failure.data.by.toUpperCase();
+// @ts-expect-error: a payload of another type
+vue.useStream(calls.price, () => [{ symbol: 1 }]);
+
+const q = queries(peer, api);
+// @ts-expect-error: a stream has no mutations
+q.price.mutationOptions();
+const booked = new QueryClient().getQueryData(q.book.queryOptions({ seat: '1A' }).queryKey);
+const prices = new QueryClient().query(q.price.streamedOptions({ symbol: 'A' }));
+const last = q.price.streamedOptions({ symbol: 'A' }, { reducer: (_: number | null, price) => price, initialValue: null });
+
+export type DoorsAreTyped = [
+  Expect<Equal<typeof inVue.value.value, number | undefined>>,
+  Expect<Equal<typeof inSvelte.value, number | undefined>>,
+  Expect<Equal<ReturnType<typeof inSolid.value>, number | undefined>>,
+  Expect<Equal<typeof booked, number | undefined>>,
+  Expect<Equal<typeof prices, Promise<readonly number[]>>>,
+  Expect<Equal<Awaited<ReturnType<typeof last.queryFn>>, number | null>>,
+];

@@ -1,18 +1,11 @@
 import { useCallback, useEffect, useState, useSyncExternalStore } from 'react';
+import type { ObservableInput } from 'rxjs';
 import type { Procedure } from '../contract/procedure.js';
 import { CallStore } from '../store/call-store.js';
-import type { CallState, MakeCall, UseCallOptions } from '../store/call-store.js';
+import type { CallActions, CallState, UseCallOptions } from '../store/call-store.js';
 
-/** Calls as a component makes and shows them. */
-export interface UsedCall<Args extends readonly unknown[], T, X extends Procedure = Procedure> extends CallState<T, X> {
-  /**
-   * Makes a call, and resolves with its last value, or with `null` where it has none. The state shows an error, so the promise's rejection
-   * needs no handler. The function stays the same as long as `open` does.
-   */
-  readonly call: (...args: Args) => Promise<T>;
-  /** Ends the calls, also on the server. Keeps the data. The promises reject with a `CancelledError`. */
-  readonly abort: () => void;
-}
+/** Calls as a component makes and shows them. `call` stays the same function as long as `open` does. */
+export type UsedCall<Args extends readonly unknown[], T, X extends Procedure = Procedure> = CallState<T, X> & CallActions<Args, T>;
 
 /**
  * Makes calls from event handlers, and renders the latest one: whether it is pending, its data and its error. An earlier call goes on and
@@ -35,7 +28,7 @@ export interface UsedCall<Args extends readonly unknown[], T, X extends Procedur
  * ```
  */
 export function useCall<Args extends readonly unknown[], T, X extends Procedure = Procedure>(
-  open: MakeCall<Args, T>,
+  open: (...args: Args) => ObservableInput<T>,
   options: UseCallOptions<T, X> = {},
 ): UsedCall<Args, T, X> {
   const [store] = useState(() => new CallStore<T, X>(options));

@@ -8,6 +8,7 @@ import { unheeded } from '../stream/promises.js';
 import { checkFunction, checkOptions } from '../util/check.js';
 import type { NamesOf } from '../util/check.js';
 import { CancelledError } from '../wire/errors.js';
+import type { Store } from './store.js';
 
 /** A call as a component shows it. */
 export interface CallState<T, X extends Procedure = Procedure> {
@@ -22,6 +23,17 @@ export interface CallState<T, X extends Procedure = Procedure> {
    * `name` narrows its `data`.
    */
   readonly failure: FailureOf<X> | undefined;
+}
+
+/** The functions of a component's calls. */
+export interface CallActions<Args extends readonly unknown[], T> {
+  /**
+   * Makes a call, and resolves with its last value, or with `null` where it has none. The state shows an error, so the promise's rejection
+   * needs no handler.
+   */
+  readonly call: (...args: Args) => Promise<T>;
+  /** Ends the calls, also on the server. Keeps the data. The promises reject with a `CancelledError`. */
+  readonly abort: () => void;
 }
 
 /** The declared errors of a procedure, one of a kind for each name. */
@@ -42,11 +54,8 @@ export interface UseCallOptions<T = unknown, X extends Procedure = Procedure> {
 /** Names {@link UseCallOptions}. */
 const OPTIONS: NamesOf<UseCallOptions> = { errors: true, initialValue: true, abortOnLeave: true };
 
-/** Makes a call. */
-export type MakeCall<Args extends readonly unknown[], T> = (...args: Args) => ObservableInput<T>;
-
 /** The calls of a component: an external store. */
-export class CallStore<T, X extends Procedure> {
+export class CallStore<T, X extends Procedure> implements Store<CallState<T, X>> {
   /** The state before the first call, and where a server renders. */
   readonly initial: CallState<T, X>;
   #state: CallState<T, X>;
@@ -61,7 +70,7 @@ export class CallStore<T, X extends Procedure> {
   }
 
   /** Makes a call. The state follows the latest one, and the calls before it go on. */
-  make<Args extends readonly unknown[]>(open: MakeCall<Args, T>, args: Args): Promise<T> {
+  make<Args extends readonly unknown[]>(open: (...args: Args) => ObservableInput<T>, args: Args): Promise<T> {
     checkFunction('useCall', open);
     const nth = ++this.#latest;
     const show = (change: Partial<CallState<T, X>>): void => {
@@ -114,7 +123,6 @@ export class CallStore<T, X extends Procedure> {
 
   readonly state = (): CallState<T, X> => this.#state;
 
-  /** The state where a server renders. */
   readonly rendered = (): CallState<T, X> => this.initial;
 
   #set(state: CallState<T, X>): void {

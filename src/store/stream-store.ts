@@ -8,6 +8,7 @@ import { observableFrom } from '../stream/input.js';
 import { checkFunction, checkOptions, optionError } from '../util/check.js';
 import type { NamesOf } from '../util/check.js';
 import { valuesEqual } from '../wire/mapping.js';
+import type { Store } from './store.js';
 import { CONNECTING, statesOf } from './stream-state.js';
 import type { StreamState } from './stream-state.js';
 
@@ -39,7 +40,7 @@ const OPTIONS: NamesOf<UseStreamOptions> = { peer: true, keepValue: true, initia
 const MOST_IN_ONE_RENDER = 20;
 
 /** One stream of a component: an external store. It subscribes to the stream while it has listeners. */
-export class StreamStore<T> {
+export class StreamStore<T> implements Store<StreamState<T>> {
   /** The state where a server renders, and until the first listener. */
   readonly initial: StreamState<T>;
   #state: StreamState<T>;
@@ -119,7 +120,6 @@ export class StreamStore<T> {
 
   readonly state = (): StreamState<T> => this.#state;
 
-  /** The state where a server renders. */
   readonly rendered = (): StreamState<T> => this.initial;
 
   /** The stream, which opens again on each new socket of the peer. A shared one does so below all its subscribers. */
