@@ -23,6 +23,8 @@ import type { Store } from './store/store.js';
 import type { StreamState } from './store/stream-state.js';
 import { StreamStore } from './store/stream-store.js';
 import type { UseStreamOptions } from './store/stream-store.js';
+import { refuseUnknown } from './util/check.js';
+import type { NamesOf } from './util/check.js';
 
 export type { Accessors, MuxProviderProps, UsedCall };
 export type { CallActions, CallState, FailureOf, UseCallOptions } from './store/call-store.js';
@@ -46,10 +48,13 @@ interface MuxProviderProps {
   readonly children?: JSX.Element;
 }
 
+/** Names {@link MuxProviderProps}. */
+const PROPS: NamesOf<MuxProviderProps> = { peer: true, children: true };
+
 /**
  * Passes a peer to the components below it. It never closes the peer.
  *
- * @throws TypeError for an object that is no peer
+ * @throws TypeError for an object that is no peer, and for an unknown property
  *
  * @example
  * ```tsx
@@ -57,6 +62,7 @@ interface MuxProviderProps {
  * ```
  */
 export function MuxProvider(props: MuxProviderProps): JSX.Element {
+  refuseUnknown('MuxProvider', props, PROPS);
   checkPeer('MuxProvider', props.peer, 'status$');
   return createComponent(MuxContext.Provider, {
     value: props.peer,

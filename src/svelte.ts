@@ -8,7 +8,7 @@
  *
  * @module rxmux/svelte
  */
-import { getContext, hasContext, onDestroy, setContext } from 'svelte';
+import { getContext, onDestroy, setContext } from 'svelte';
 import { createSubscriber } from 'svelte/reactivity';
 import type { ObservableInput } from 'rxjs';
 import type { Procedure } from './contract/procedure.js';
@@ -62,8 +62,9 @@ export function setMux(peer: Peer): void {
  * ```
  */
 export function useMux(): Peer {
-  if (hasContext(KEY)) return getContext(KEY);
-  throw new Error('expected a peer, got none: call setMux(peer) in a component above');
+  const peer = providedPeer();
+  if (peer === null) throw new Error('expected a peer, got none: call setMux(peer) in a component above');
+  return peer;
 }
 
 /**
@@ -120,7 +121,7 @@ export function useStream<T>(
   deps: () => readonly unknown[] = () => [],
   options: UseStreamOptions<T> = {},
 ): StreamState<T> {
-  const provided = hasContext(KEY) ? useMux() : null;
+  const provided = providedPeer();
   let store = StreamStore.first(open, deps(), provided, options);
   let read = readerOf(store);
   const state = (): StreamState<T> => {
@@ -177,6 +178,15 @@ export function useCall<Args extends readonly unknown[], T, X extends Procedure 
       return state().failure;
     },
   };
+}
+
+/** The peer of the components above. A module outside of components has none. */
+function providedPeer(): Peer | null {
+  try {
+    return getContext<Peer | undefined>(KEY) ?? null;
+  } catch {
+    return null;
+  }
 }
 
 /** Reads the state of a store, and subscribes to the store where Svelte tracks the read. */

@@ -16,13 +16,16 @@ import { natsLog } from '../../src/nats.js';
 import { accept, connect as connectOfNode, handleUpgrade, serve, Totals } from '../../src/node.js';
 import type { MuxServer } from '../../src/node.js';
 import { instrument } from '../../src/otel.js';
-import { MuxProvider, useCall, useStream } from '../../src/react.js';
+import { MuxProvider, useCall, useStream, useSuspenseStream } from '../../src/react.js';
 import { ipcLog } from '../../src/ipc.js';
 import { redisLog } from '../../src/redis.js';
+import * as solid from '../../src/solid.js';
+import * as svelte from '../../src/svelte.js';
 import { queries } from '../../src/tanstack.js';
 import { createPair, createServer, fakePeer, frameMarbles, peerFromMarbles, replay } from '../../src/testing.js';
 import { MemoryLink } from '../../src/testing/memory-link.js';
 import { MemorySocket } from '../../src/testing/memory-socket.js';
+import * as vue from '../../src/vue.js';
 import { answerTopic, catchUp, memoryBus, memoryLog, presence, replayable, topic } from '../../src/topics.js';
 import { application } from '../angular/application.js';
 import { FakeClient, FakeServer } from '../redis/fake-redis.js';
@@ -130,14 +133,57 @@ describe('A misspelt option is refused by each door, because the program would r
     ['inspect', (options) => inspect(peer(), options), 'history', 'options'],
     ['answerInspector', (options) => answerInspector(inspect(peer()), given({ verify: () => true, ...options })), 'maxLines', 'options'],
     ['play', (options) => play([], given({ side: 'dialer', heard$: NEVER, ...options })), 'sped', 'options'],
-    ['useStream', (options) => renderToString(createElement(() => useStream(() => NEVER, [], options).status)), 'keepvalue', 'options'],
-    ['useCall', (options) => renderToString(createElement(() => String(useCall(() => NEVER, options).pending))), 'abort', 'options'],
+    [
+      'useStream of rxmux/react',
+      (options) => renderToString(createElement(() => useStream(() => NEVER, [], options).status)),
+      'keepvalue',
+      'options',
+    ],
+    [
+      'useSuspenseStream',
+      (options) => renderToString(createElement(() => useSuspenseStream(() => [1], [], options).status)),
+      'fallback',
+      'options',
+    ],
+    ['useStream of rxmux/vue', (options) => vue.useStream(() => NEVER, [], options), 'keepvalue', 'options'],
+    ['useCall of rxmux/vue', (options) => vue.useCall(() => NEVER, options), 'abort', 'options'],
+    [
+      'useStream of rxmux/svelte',
+      (options) =>
+        svelte.useStream(
+          () => NEVER,
+          () => [],
+          options,
+        ),
+      'keepvalue',
+      'options',
+    ],
+    ['useCall of rxmux/svelte', (options) => svelte.useCall(() => NEVER, options), 'abort', 'options'],
+    [
+      'useStream of rxmux/solid',
+      (options) =>
+        solid.useStream(
+          () => NEVER,
+          () => [],
+          options,
+        ),
+      'keepvalue',
+      'options',
+    ],
+    ['useCall of rxmux/solid', (options) => solid.useCall(() => NEVER, options), 'abort', 'options'],
+    ['MuxProvider of rxmux/solid', (properties) => solid.MuxProvider(given({ peer: peer(), ...properties })), 'peers', 'MuxProvider'],
+    [
+      'useCall of rxmux/react',
+      (options) => renderToString(createElement(() => String(useCall(() => NEVER, options).pending))),
+      'abort',
+      'options',
+    ],
     ['shared', (options) => shared(() => NEVER, options), 'keeps', 'shared'],
     ['queries', (options) => queries(peer(), api, options), 'valid', 'options'],
     ['RequestQueries.queryOptions', (options) => queries(peer(), api).echo.queryOptions(1, options), 'timeout', 'options'],
     ['RequestQueries.mutationOptions', (options) => queries(peer(), api).echo.mutationOptions(options), 'timeout', 'options'],
     ['StreamQueries.streamedOptions', (options) => queries(peer(), api).ticks.streamedOptions(1, options), 'reduce', 'options'],
-    ['MuxProvider', (properties) => MuxProvider(given({ peer: peer(), ...properties })), 'peers', 'MuxProvider'],
+    ['MuxProvider of rxmux/react', (properties) => MuxProvider(given({ peer: peer(), ...properties })), 'peers', 'MuxProvider'],
     ['muxResource', (options) => muxResource(given({ stream: () => NEVER, ...options })), 'parms', 'options'],
     ['provideMux', (options) => providedPeer(given(options)), 'reconect', 'options'],
     ['through when it is piped', (options) => NEVER.pipe(through(peer(), 1, options)), 'overlow', 'options'],
