@@ -29,7 +29,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   testing: [...UP_TO_PEER, 'index', 'contract', 'inspect', 'testing'],
   contract: [...UP_TO_PEER, 'contract'],
   // The door registers json, because provideMux dials.
-  angular: [...UP_TO_PEER, 'index', 'angular'],
+  angular: [...UP_TO_PEER, 'index', 'contract', 'store', 'angular'],
   // One stream or call of a component, for the doors of frameworks.
   store: [...UP_TO_PEER, 'contract', 'store'],
   react: [...UP_TO_PEER, 'contract', 'store', 'react'],

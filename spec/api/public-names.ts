@@ -80,8 +80,8 @@ export const PUBLIC_NAMES: Readonly<
     `),
   },
   angular: {
-    values: names('MUX VERSION injectPeer injectStatus muxResource provideMux'),
-    types: names('MuxResource MuxResourceOptions MuxResourceStatus'),
+    values: names('MUX VERSION injectCall injectPeer injectStatus muxResource provideMux'),
+    types: names('CallActions CallState FailureOf InjectedCall MuxResource MuxResourceOptions MuxResourceStatus UseCallOptions'),
   },
   react: {
     values: names('MuxProvider VERSION useCall useMux useMuxStatus useStream useSuspenseStream'),

@@ -7,7 +7,7 @@ import { describe, expect, it } from '@jest/globals';
 import { createElement } from 'react';
 import { renderToString } from 'react-dom/server';
 import { NEVER } from 'rxjs';
-import { injectPeer, muxResource, provideMux } from '../../src/angular.js';
+import { injectCall, injectPeer, muxResource, provideMux } from '../../src/angular.js';
 import { answer, answering, channel, client, contract, request, shared, stream, upload } from '../../src/contract.js';
 import { assemble, connect, JsonCodec, Peer, reopenOnReconnect, respond, retryWhenSafe, through, withCredit } from '../../src/index.js';
 import type { ConnectOptions } from '../../src/index.js';
@@ -146,6 +146,7 @@ describe('A misspelt option is refused by each door, because the program would r
       'options',
     ],
     ['useStream of rxmux/vue', (options) => vue.useStream(() => NEVER, [], options), 'keepvalue', 'options'],
+    ['injectCall', (options) => injectCall(() => NEVER, options), 'abort', 'options'],
     ['useCall of rxmux/vue', (options) => vue.useCall(() => NEVER, options), 'abort', 'options'],
     [
       'useStream of rxmux/svelte',
