@@ -27,6 +27,7 @@ export default defineConfig(
     'reports/',
     'spec/package/consumers/',
     'examples/react/',
+    'examples/frameworks/',
     'examples/angular/',
     'examples/servers/',
     ...UNINSTALLED,

@@ -57,10 +57,10 @@ const config: Config = {
   // isolatedModules (in tsconfig.spec.json): the transform only strips types. `npm run typecheck` checks them in all files at once.
   transform: {
     '\\.ts$': '<rootDir>/spec/support/platform/typescript-transform.js',
-    '/node_modules/(cborg|@angular)/': '<rootDir>/spec/support/platform/es-module-transform.js',
+    '/node_modules/(cborg|@angular|svelte|esm-env|devalue)/': '<rootDir>/spec/support/platform/es-module-transform.js',
   },
-  // cborg and Angular have ES modules only, which jest cannot require before Node 24.9.
-  transformIgnorePatterns: ['/node_modules/(?!cborg/|@angular/)'],
+  // cborg, Angular, and Svelte with its parts have ES modules only, which jest cannot require before Node 24.9.
+  transformIgnorePatterns: ['/node_modules/(?!cborg/|@angular/|svelte/|esm-env/|devalue/)'],
   moduleNameMapper: {
     // `import.meta` is a syntax error in CommonJS; with the stand-in a spec can also set the environment.
     '^\\./env\\.js$': '<rootDir>/spec/support/platform/env.ts',

@@ -12,7 +12,7 @@ const types = join(root, 'dist/types');
 const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc');
 
 /** Packages without a CommonJS form: declarations that import them have to be ES modules. */
-const ONLY_MODULES = ['@angular/core'];
+const ONLY_MODULES = ['@angular/core', 'svelte', 'solid-js'];
 
 /** Declares each source by itself. */
 function declareSources() {

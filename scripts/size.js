@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
+import { DOORS } from './doors.js';
 
 const root = join(import.meta.dirname, '..');
 const RXJS = ['rxjs'];
@@ -14,6 +15,8 @@ peer.open$(2).subscribe(console.log);`;
 const MSGPACK_CLIENT = `import { connect } from 'rxmux';
 import { MsgpackCodec } from 'rxmux/msgpack';
 connect('ws://x', { codec: new MsgpackCodec() }).open$(2).subscribe(console.log);`;
+/** A client, and everything of the door of a framework or of a query cache. */
+const withDoor = (door) => `${CLIENT} import * as door from 'rxmux/${door}'; console.log(door);`;
 const EVERYTHING = `import * as rxmux from 'rxmux'; console.log(rxmux);`;
 
 /** Programs of pages, each with a bound in bytes of gzip. `without` names packages of others. A bound is half a percent above the size of its day. */
@@ -29,6 +32,11 @@ const ENTRIES = [
   },
   { entry: 'every name of rxmux, without rxjs', source: EVERYTHING, without: RXJS, bound: 54_030 },
   { entry: 'every name of rxmux, with rxjs', source: EVERYTHING, without: [], bound: 60_730 },
+  { entry: 'the first client, and rxmux/react', source: withDoor('react'), without: [...RXJS, 'react'], bound: 53_790 },
+  { entry: 'the first client, and rxmux/vue', source: withDoor('vue'), without: [...RXJS, 'vue'], bound: 53_310 },
+  { entry: 'the first client, and rxmux/svelte', source: withDoor('svelte'), without: [...RXJS, 'svelte'], bound: 53_160 },
+  { entry: 'the first client, and rxmux/solid', source: withDoor('solid'), without: [...RXJS, 'solid-js'], bound: 53_210 },
+  { entry: 'the first client, and rxmux/tanstack', source: withDoor('tanstack'), without: RXJS, bound: 51_920 },
 ];
 
 process.stdout.on('error', (error) => {
@@ -69,10 +77,7 @@ function bundle({ source, without, target = 'es2022', from = 'dist/esm' }) {
   return build({
     stdin: { contents: source, resolveDir: root },
     absWorkingDir: root,
-    alias: {
-      rxmux: join(root, from, `index${suffix}`),
-      'rxmux/msgpack': join(root, from, `msgpack${suffix}`),
-    },
+    alias: Object.fromEntries(DOORS.map((door) => [door === 'index' ? 'rxmux' : `rxmux/${door}`, join(root, from, `${door}${suffix}`)])),
     bundle: true,
     minify: true,
     write: false,

@@ -42,6 +42,8 @@ export type {
   StreamCall,
   UploadCall,
 } from './contract/client.js';
+export { shared } from './peer/shared.js';
+export type { SharedOptions } from './peer/shared.js';
 
 /* Errors */
 export { fail, isFailure, whenError } from './contract/failure.js';

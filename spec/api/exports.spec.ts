@@ -16,9 +16,13 @@ import * as otel from '../../src/otel.js';
 import * as port from '../../src/port.js';
 import * as react from '../../src/react.js';
 import * as session from '../../src/session.js';
+import * as solid from '../../src/solid.js';
+import * as svelte from '../../src/svelte.js';
+import * as tanstack from '../../src/tanstack.js';
 import * as testing from '../../src/testing.js';
 import * as topics from '../../src/topics.js';
 import * as uploads from '../../src/uploads.js';
+import * as vue from '../../src/vue.js';
 import { PUBLIC_NAMES } from './public-names.js';
 
 interface Manifest {
@@ -46,6 +50,10 @@ describe.each([
   { door: 'contract', namespace: contract, subpath: './contract' },
   { door: 'angular', namespace: angular, subpath: './angular' },
   { door: 'react', namespace: react, subpath: './react' },
+  { door: 'vue', namespace: vue, subpath: './vue' },
+  { door: 'svelte', namespace: svelte, subpath: './svelte' },
+  { door: 'solid', namespace: solid, subpath: './solid' },
+  { door: 'tanstack', namespace: tanstack, subpath: './tanstack' },
   { door: 'topics', namespace: topics, subpath: './topics' },
   { door: 'inspect', namespace: inspect, subpath: './inspect' },
   { door: 'nats', namespace: nats, subpath: './nats' },
@@ -111,6 +119,10 @@ describe('the version', () => {
     ['rxmux/contract', contract.VERSION],
     ['rxmux/angular', angular.VERSION],
     ['rxmux/react', react.VERSION],
+    ['rxmux/vue', vue.VERSION],
+    ['rxmux/svelte', svelte.VERSION],
+    ['rxmux/solid', solid.VERSION],
+    ['rxmux/tanstack', tanstack.VERSION],
     ['rxmux/topics', topics.VERSION],
     ['rxmux/uploads', uploads.VERSION],
     ['rxmux/ipc', ipc.VERSION],

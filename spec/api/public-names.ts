@@ -25,6 +25,10 @@ export const PUBLIC_NAMES: Readonly<
     | 'redis'
     | 'ipc'
     | 'uploads'
+    | 'vue'
+    | 'svelte'
+    | 'solid'
+    | 'tanstack'
     | 'inspect'
     | 'otel'
     | 'testing',
@@ -71,22 +75,44 @@ export const PUBLIC_NAMES: Readonly<
     types: names('DialContext Hello SessionEndOptions'),
   },
   contract: {
-    values: names('VERSION answer answering channel client contract fail isFailure plain request stream upload whenError'),
+    values: names('VERSION answer answering channel client contract fail isFailure plain request shared stream upload whenError'),
     types: names(`
       AnswerOptions AnswerTo Answering AnsweringOptions Answers Around Arriving Call CallOf Carried CaughtData ChannelCall
       ChannelProcedure Checked Client ClientOptions CodecIn CodecName CommonErrors ContextOf Contract ContractOptions ErrorData
       ErrorsOf Failure Inputs Issue Item Items Kind NamesOf Over OverCodec Payload Procedure Received Reply ReplyInput
-      RequestCall RequestProcedure SchemaIssue SchemaResult SendingOptions Sent StandardSchemaV1 StreamCall StreamProcedure
+      RequestCall RequestProcedure SchemaIssue SchemaResult SendingOptions Sent SharedOptions StandardSchemaV1 StreamCall StreamProcedure
       UploadCall UploadProcedure Verify
     `),
   },
   angular: {
-    values: names('MUX VERSION injectPeer injectStatus muxResource provideMux'),
-    types: names('MuxResource MuxResourceOptions MuxResourceStatus'),
+    values: names('MUX VERSION injectCall injectPeer injectStatus muxResource provideMux'),
+    types: names('CallActions CallState FailureOf InjectedCall MuxResource MuxResourceOptions MuxResourceStatus UseCallOptions'),
   },
   react: {
-    values: names('MuxProvider VERSION useMux useMuxStatus useStream'),
-    types: names('MuxProviderProps StreamState StreamStatus UseStreamOptions'),
+    values: names('MuxProvider VERSION useCall useMux useMuxStatus useStream useSuspenseStream'),
+    types: names(
+      'CallActions CallState FailureOf MuxProviderProps StreamState StreamStatus SuspenseStreamState UseCallOptions UseStreamOptions UsedCall',
+    ),
+  },
+  vue: {
+    values: names('MUX VERSION useCall useMux useMuxStatus useStream'),
+    types: names('CallActions CallState FailureOf Refs StreamState StreamStatus UseCallOptions UseStreamOptions UsedCall'),
+  },
+  svelte: {
+    values: names('VERSION setMux useCall useMux useMuxStatus useStream'),
+    types: names('CallActions CallState FailureOf StreamState StreamStatus UseCallOptions UseStreamOptions UsedCall'),
+  },
+  solid: {
+    values: names('MuxProvider VERSION useCall useMux useMuxStatus useStream'),
+    types: names(
+      'Accessors CallActions CallState FailureOf MuxProviderProps StreamState StreamStatus UseCallOptions UseStreamOptions UsedCall',
+    ),
+  },
+  tanstack: {
+    values: names('VERSION queries'),
+    types: names(
+      'MutationOptions NamesOfQueries Queries QueriesOf QueryOptions RequestQueries StreamQueries StreamedOptions UploadQueries UploadVariables',
+    ),
   },
   topics: {
     values: names('BrokerError CursorLost VERSION answerTopic catchUp memoryBus memoryLog presence replayable room topic usersOf'),

@@ -11,6 +11,7 @@ import * as inspect from '../../src/inspect.js';
 import * as msgpack from '../../src/msgpack.js';
 import * as port from '../../src/port.js';
 import * as react from '../../src/react.js';
+import * as tanstack from '../../src/tanstack.js';
 import * as testing from '../../src/testing.js';
 import * as topics from '../../src/topics.js';
 import * as uploads from '../../src/uploads.js';
@@ -36,6 +37,7 @@ const MODULES: Readonly<Record<string, object>> = {
 const IMPORTED: Readonly<Record<string, object>> = {
   'rxmux/contract': contract,
   'rxmux/react': react,
+  'rxmux/tanstack': tanstack,
   'rxmux/topics': topics,
   'rxmux/uploads': uploads,
   'rxmux/inspect': inspect,

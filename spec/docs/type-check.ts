@@ -4,27 +4,6 @@ import ts from 'typescript';
 import type { Example } from './example.js';
 import { REPOSITORY } from './markdown.js';
 
-/** Declarations of the framework names that the pages use. */
-const FRAMEWORKS = `
-declare module '@tanstack/react-query' {
-  export interface QueryOptions<T> {
-    readonly queryKey: readonly unknown[];
-    readonly queryFn: (context: { readonly signal: AbortSignal }) => Promise<T>;
-  }
-  export function queryOptions<T>(options: QueryOptions<T>): QueryOptions<T>;
-  export function experimental_streamedQuery<T>(options: {
-    readonly streamFn: (context: { readonly signal: AbortSignal }) => AsyncIterable<T>;
-  }): QueryOptions<T[]>['queryFn'];
-}
-declare module 'vue' {
-  export interface ShallowRef<T> {
-    value: T;
-  }
-  export function shallowRef<T>(): ShallowRef<T | undefined>;
-  export function watchEffect(effect: (onCleanup: (stop: () => void) => void) => void, options: { readonly flush: 'post' }): void;
-}
-`;
-
 const AT_HAND = `
 import { newReader } from './reader.js';
 export type { Entry } from './reader.js';
@@ -37,7 +16,7 @@ export function typeErrorsOf(examples: readonly Pick<Example, 'title' | 'program
   const paths = examples.map(({ title }) => here(`${title.replace(/\W/g, '-')}.ts`));
   const texts = new Map(examples.map(({ program }, index) => [paths[index] ?? '', program]));
   const api = readFileSync(join(REPOSITORY, 'examples/quick-start/api.ts'), 'utf8');
-  texts.set(here('api.ts'), api).set(here('reader-at-hand.ts'), AT_HAND).set(here('frameworks.d.ts'), FRAMEWORKS);
+  texts.set(here('api.ts'), api).set(here('reader-at-hand.ts'), AT_HAND);
 
   const options = optionsOfTheRepository();
   const disk = ts.createCompilerHost(options);
@@ -50,7 +29,7 @@ export function typeErrorsOf(examples: readonly Pick<Example, 'title' | 'program
       return text === undefined ? disk.getSourceFile(path, language, ...rest) : ts.createSourceFile(path, text, language);
     },
   };
-  const program = ts.createProgram([...paths, here('frameworks.d.ts')], options, host);
+  const program = ts.createProgram(paths, options, host);
   return paths.map((path) => {
     const source = program.getSourceFile(path);
     const found = [...program.getSyntacticDiagnostics(source), ...program.getSemanticDiagnostics(source)];

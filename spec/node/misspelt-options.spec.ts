@@ -7,8 +7,8 @@ import { describe, expect, it } from '@jest/globals';
 import { createElement } from 'react';
 import { renderToString } from 'react-dom/server';
 import { NEVER } from 'rxjs';
-import { injectPeer, muxResource, provideMux } from '../../src/angular.js';
-import { answer, answering, channel, client, contract, request, stream, upload } from '../../src/contract.js';
+import { injectCall, injectPeer, muxResource, provideMux } from '../../src/angular.js';
+import { answer, answering, channel, client, contract, request, shared, stream, upload } from '../../src/contract.js';
 import { assemble, connect, JsonCodec, Peer, reopenOnReconnect, respond, retryWhenSafe, through, withCredit } from '../../src/index.js';
 import type { ConnectOptions } from '../../src/index.js';
 import { answerInspector, inspect, play, record } from '../../src/inspect.js';
@@ -16,13 +16,17 @@ import { natsLog } from '../../src/nats.js';
 import { accept, connect as connectOfNode, handleUpgrade, serve, Totals } from '../../src/node.js';
 import type { MuxServer } from '../../src/node.js';
 import { instrument } from '../../src/otel.js';
-import { MuxProvider, useStream } from '../../src/react.js';
+import { MuxProvider, useCall, useStream, useSuspenseStream } from '../../src/react.js';
 import { ipcLog } from '../../src/ipc.js';
 import { redisLog } from '../../src/redis.js';
 import { sessionEnds } from '../../src/session.js';
+import * as solid from '../../src/solid.js';
+import * as svelte from '../../src/svelte.js';
+import { queries } from '../../src/tanstack.js';
 import { createPair, createServer, fakePeer, frameMarbles, peerFromMarbles, replay } from '../../src/testing.js';
 import { MemoryLink } from '../../src/testing/memory-link.js';
 import { MemorySocket } from '../../src/testing/memory-socket.js';
+import * as vue from '../../src/vue.js';
 import { answerTopic, catchUp, memoryBus, memoryLog, presence, replayable, topic } from '../../src/topics.js';
 import { application } from '../angular/application.js';
 import { FakeClient, FakeServer } from '../redis/fake-redis.js';
@@ -135,8 +139,58 @@ describe('A misspelt option is refused by each door, because the program would r
     ['inspect', (options) => inspect(peer(), options), 'history', 'options'],
     ['answerInspector', (options) => answerInspector(inspect(peer()), given({ verify: () => true, ...options })), 'maxLines', 'options'],
     ['play', (options) => play([], given({ side: 'dialer', heard$: NEVER, ...options })), 'sped', 'options'],
-    ['useStream', (options) => renderToString(createElement(() => useStream(() => NEVER, [], options).status)), 'keepvalue', 'options'],
-    ['MuxProvider', (properties) => MuxProvider(given({ peer: peer(), ...properties })), 'peers', 'MuxProvider'],
+    [
+      'useStream of rxmux/react',
+      (options) => renderToString(createElement(() => useStream(() => NEVER, [], options).status)),
+      'keepvalue',
+      'options',
+    ],
+    [
+      'useSuspenseStream',
+      (options) => renderToString(createElement(() => useSuspenseStream(() => [1], [], options).status)),
+      'fallback',
+      'options',
+    ],
+    ['useStream of rxmux/vue', (options) => vue.useStream(() => NEVER, [], options), 'keepvalue', 'options'],
+    ['injectCall', (options) => injectCall(() => NEVER, options), 'abort', 'options'],
+    ['useCall of rxmux/vue', (options) => vue.useCall(() => NEVER, options), 'abort', 'options'],
+    [
+      'useStream of rxmux/svelte',
+      (options) =>
+        svelte.useStream(
+          () => NEVER,
+          () => [],
+          options,
+        ),
+      'keepvalue',
+      'options',
+    ],
+    ['useCall of rxmux/svelte', (options) => svelte.useCall(() => NEVER, options), 'abort', 'options'],
+    [
+      'useStream of rxmux/solid',
+      (options) =>
+        solid.useStream(
+          () => NEVER,
+          () => [],
+          options,
+        ),
+      'keepvalue',
+      'options',
+    ],
+    ['useCall of rxmux/solid', (options) => solid.useCall(() => NEVER, options), 'abort', 'options'],
+    ['MuxProvider of rxmux/solid', (properties) => solid.MuxProvider(given({ peer: peer(), ...properties })), 'peers', 'MuxProvider'],
+    [
+      'useCall of rxmux/react',
+      (options) => renderToString(createElement(() => String(useCall(() => NEVER, options).pending))),
+      'abort',
+      'options',
+    ],
+    ['shared', (options) => shared(() => NEVER, options), 'keeps', 'shared'],
+    ['queries', (options) => queries(peer(), api, options), 'valid', 'options'],
+    ['RequestQueries.queryOptions', (options) => queries(peer(), api).echo.queryOptions(1, options), 'timeout', 'options'],
+    ['RequestQueries.mutationOptions', (options) => queries(peer(), api).echo.mutationOptions(options), 'timeout', 'options'],
+    ['StreamQueries.streamedOptions', (options) => queries(peer(), api).ticks.streamedOptions(1, options), 'reduce', 'options'],
+    ['MuxProvider of rxmux/react', (properties) => MuxProvider(given({ peer: peer(), ...properties })), 'peers', 'MuxProvider'],
     ['muxResource', (options) => muxResource(given({ stream: () => NEVER, ...options })), 'parms', 'options'],
     ['provideMux', (options) => providedPeer(given(options)), 'reconect', 'options'],
     ['through when it is piped', (options) => NEVER.pipe(through(peer(), 1, options)), 'overlow', 'options'],

@@ -10,7 +10,7 @@ const FILE_BYTES = 4 * 1024 * 1024;
  * for a resource that is open and for an upload that has ended. `steps` check what only this page has. With `--screenshot` it writes
  * the picture of the guide.
  */
-export async function drivePage({ name, directory, program, states, isFault = () => false, steps = {} }) {
+export async function drivePage({ name, directory, program, path = '/', states, isFault = () => false, steps = {} }) {
   let server = await startServer(directory, program);
   const browser = await launchChromium();
   try {
@@ -23,7 +23,7 @@ export async function drivePage({ name, directory, program, states, isFault = ()
     });
     const shows = (selector, text) => page.locator(selector, { hasText: text }).waitFor();
 
-    await page.goto(`http://127.0.0.1:${server.port}/`);
+    await page.goto(`http://127.0.0.1:${server.port}${path}`);
     await shows('.badge', /^live$/);
     await shows('h2', `200 prices, ${states.open}`);
     await page.locator('.prices b', { hasNotText: '100.00' }).first().waitFor();

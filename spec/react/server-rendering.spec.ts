@@ -1,10 +1,10 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { createElement } from 'react';
+import { createElement, Suspense } from 'react';
 import { renderToString } from 'react-dom/server';
-import { Observable, of } from 'rxjs';
+import { NEVER, Observable, of } from 'rxjs';
 import { connect } from '../../src/index.js';
 import type { Peer } from '../../src/index.js';
-import { MuxProvider, useMux, useMuxStatus, useStream } from '../../src/react.js';
+import { MuxProvider, useCall, useMux, useMuxStatus, useStream, useSuspenseStream } from '../../src/react.js';
 import { within } from '../support/peer/rendered.js';
 import { createPair } from '../support/peer/tracked.js';
 
@@ -16,6 +16,32 @@ describe('a page that a server renders', () => {
     const { dialer } = createPair();
     const page = html(() => useStream(() => new Observable(subscribed)).status, dialer);
     expect(page).toBe('connecting');
+    expect(subscribed).not.toHaveBeenCalled();
+  });
+
+  it('`useStream` renders its initial value, which the page shows until its stream has one', () => {
+    expect(html(() => JSON.stringify(useStream(() => NEVER, [], { initialValue: 5 })))).toBe(
+      '{&quot;value&quot;:5,&quot;status&quot;:&quot;connecting&quot;}',
+    );
+  });
+
+  it('`useCall` renders its initial value, and makes no call', () => {
+    const page = html(() => {
+      const { data, pending } = useCall(() => NEVER, { initialValue: 5 });
+      return `${String(data)} ${pending}`;
+    });
+    expect(page).toBe('5 false');
+  });
+
+  it.each([
+    ['the fallback', undefined, 'waiting'],
+    ['its initial value', 5, '5'],
+  ])('`useSuspenseStream` opens no stream, and renders %s', (_, initialValue, shows) => {
+    const subscribed = jest.fn<() => undefined>();
+    const open = (): Observable<number> => new Observable(subscribed);
+    const Value = (): string => String(useSuspenseStream(open, [], { initialValue }).value);
+    const page = renderToString(createElement(Suspense, { fallback: 'waiting' }, createElement(Value)));
+    expect(page.replace(/<[^>]*>/g, '')).toBe(shows);
     expect(subscribed).not.toHaveBeenCalled();
   });
 

@@ -1,12 +1,14 @@
 /** @jest-environment jsdom */
 import { describe, expect, it, jest } from '@jest/globals';
 import { Component, createElement } from 'react';
-import type { ReactNode } from 'react';
-import { map, NEVER, Observable, of, Subject, throwError } from 'rxjs';
-import { client, contract, stream } from '../../src/contract.js';
+import type { ReactElement, ReactNode } from 'react';
+import { concat, defer, map, NEVER, Observable, of, Subject, throwError } from 'rxjs';
+import { client, contract, shared, stream } from '../../src/contract.js';
 import { respond } from '../../src/index.js';
+import type { Peer } from '../../src/index.js';
 import { useMux, useStream } from '../../src/react.js';
 import type { StreamState, UseStreamOptions } from '../../src/react.js';
+import type { TestServer } from '../../src/testing.js';
 import { AT_ONCE, dialed } from '../../marbles/support/dialing.js';
 import { collectLogs } from '../support/peer/logs.js';
 import { rendered } from '../support/peer/rendered.js';
@@ -261,7 +263,75 @@ describe('`useStream` of a peer', () => {
   });
 });
 
+/** Two components that show one source. */
+function Pair({ open }: { open: () => Observable<string> }): ReactElement {
+  const Shared = (): string => `${textOf(useStream(open, [], { shared: true }))}, `;
+  return createElement('p', null, createElement(Shared), createElement(Shared));
+}
+
+describe('`useStream` with the option shared', () => {
+  it('`useStream` of two components reads one stream', async () => {
+    const source$ = new Subject<string>();
+    const { source$: counting$, begun } = counted(source$);
+    const page = rendered(Pair, { open: () => counting$ as Observable<string> });
+    source$.next('a');
+    await page.shows('a open, a open, ');
+    expect(begun()).toBe(1);
+  });
+
+  it.each<[string, (server: TestServer, socket?: Peer) => void]>([
+    ['is cut', (server) => server.link?.cut()],
+    ['ends by a goaway', (_, socket) => void socket?.close({ drainMs: 500 })],
+  ])('`useStream` of two components opens one stream on each socket, where a socket %s', async (_, end) => {
+    const opened: number[] = [];
+    const sockets: Peer[] = [];
+    const { dial, server } = dialed((accepted) => {
+      const nth = sockets.push(accepted);
+      accepted.streams$
+        .pipe(
+          respond(() =>
+            concat(
+              defer(() => of(`of ${opened.push(nth)}`)),
+              NEVER,
+            ),
+          ),
+        )
+        .subscribe();
+    });
+    const peer = dial({ reconnect: { ...AT_ONCE, maxAttempts: Infinity } });
+    const page = rendered(Pair, { open: () => peer.open$<string>('price') }, { peer });
+    await page.shows('of 1 open, of 1 open, ');
+    end(server, sockets[0]);
+    await page.shows('of 2 open, of 2 open, ');
+    page.unmount();
+    expect(opened).toEqual([1, 2]);
+    await peer.close();
+  });
+
+  it('`useStream` opens the streams of a `shared` function below its subscribers by itself', async () => {
+    const price = shared(() => concat(of('a'), NEVER));
+    const Price = (): string => textOf(useStream(price));
+    const { dial } = dialed(() => undefined);
+    const peer = dial();
+    const page = rendered(Price, {}, { peer });
+    await page.shows('a open');
+    page.unmount();
+    await peer.close();
+  });
+});
+
 describe('`useStream` in a page that a server has rendered', () => {
+  it('`useStream` hydrates with its initial value, and shows it for the first deps alone', async () => {
+    const differences: unknown[] = [];
+    const options = { html: '5 connecting', onRecoverableError: (error: unknown) => differences.push(error) };
+    const Value = ({ of: name }: { of: string }): string => textOf(useStream(() => NEVER, [name], { initialValue: 5 }));
+    const page = rendered(Value, { of: 'a' }, options);
+    await page.shows('5 open');
+    page.render({ of: 'b' });
+    await page.shows('open');
+    expect(differences).toEqual([]);
+  });
+
   it('`useStream` hydrates as the server rendered, and then opens its stream', async () => {
     const { dialer, acceptor } = createPair();
     acceptor.streams$.pipe(respond(() => of('a'))).subscribe();

@@ -17,6 +17,10 @@ const MODULES = {
   contract: 'rxmux/contract',
   angular: 'rxmux/angular',
   react: 'rxmux/react',
+  vue: 'rxmux/vue',
+  svelte: 'rxmux/svelte',
+  solid: 'rxmux/solid',
+  tanstack: 'rxmux/tanstack',
   testing: 'rxmux/testing',
 } as const;
 /** The compiler's diagnostic for an import that resolves to nothing. With it the spec would check nothing. */

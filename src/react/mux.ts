@@ -1,13 +1,11 @@
-import { createContext, createElement, useCallback, useContext, useSyncExternalStore } from 'react';
+import { createContext, createElement, useContext, useMemo, useSyncExternalStore } from 'react';
 import type { ReactElement, ReactNode } from 'react';
 import type { PeerStatus } from '../peer/status.js';
 import { checkPeer } from '../peer/options.js';
 import type { Peer } from '../peer/peer.js';
+import { statusStore } from '../store/store.js';
 import { refuseUnknown } from '../util/check.js';
 import type { NamesOf } from '../util/check.js';
-
-/** The status where a server renders, because no peer dials there. */
-const ON_SERVER: PeerStatus = Object.freeze({ state: 'connecting', attempt: 1, last: null });
 
 const MuxContext = createContext<Peer | null>(null);
 
@@ -85,19 +83,6 @@ export function useMuxStatus(peer?: Peer): PeerStatus {
   const provided = useOptionalMux();
   const watched = peer ?? provided;
   if (watched === null) throw new Error('expected a <MuxProvider peer={…}> above this component, or a peer, got neither');
-  checkPeer('useMuxStatus', watched, 'status$');
-  const subscribe = useCallback(
-    (changed: () => void) => {
-      const watching = watched.status$.subscribe(changed);
-      return () => {
-        watching.unsubscribe();
-      };
-    },
-    [watched],
-  );
-  return useSyncExternalStore(
-    subscribe,
-    () => watched.status,
-    () => ON_SERVER,
-  );
+  const store = useMemo(() => statusStore(watched), [watched]);
+  return useSyncExternalStore(store.subscribe, store.state, store.rendered);
 }

@@ -1,9 +1,7 @@
-import { defer, map, materialize, merge, of, scan, takeWhile } from 'rxjs';
-import type { Observable, ObservableInput, ObservableNotification } from 'rxjs';
+import { map, materialize, merge, of, scan, takeWhile } from 'rxjs';
+import type { Observable, ObservableNotification } from 'rxjs';
 import type { PeerStatus } from '../peer/status.js';
-import { reopenOnReconnect } from '../peer/operators/reopen.js';
 import type { Peer } from '../peer/peer.js';
-import { observableFrom } from '../stream/input.js';
 
 /**
  * Where a stream is in its life.
@@ -33,12 +31,8 @@ export const CONNECTING: StreamState<never> = Object.freeze({ value: undefined, 
 
 type Change<T> = (now: StreamState<T>) => StreamState<T>;
 
-/**
- * Subscribes to a stream, and emits its state after each change until its end. With a peer it opens the stream again on each new socket.
- * Never errors.
- */
-export function statesOf<T>(open: () => ObservableInput<T>, peer: Peer | null, initial: StreamState<T>): Observable<StreamState<T>> {
-  const stream$ = peer === null ? defer(() => observableFrom(open())) : reopenOnReconnect(peer, { open });
+/** Subscribes to a stream, and emits its state after each change until its end. Never errors. */
+export function statesOf<T>(stream$: Observable<T>, peer: Peer | null, initial: StreamState<T>): Observable<StreamState<T>> {
   const connection$ = peer === null ? of(opened) : peer.status$.pipe(map(connected));
   return merge<Change<T>[]>(connection$, stream$.pipe(materialize(), map(arrived))).pipe(
     scan((now, change) => change(now), initial),

@@ -1,0 +1,146 @@
+/** @jest-environment jsdom */
+import { describe, expect, it, jest } from '@jest/globals';
+import { Component, createElement, Suspense } from 'react';
+import type { ReactElement, ReactNode } from 'react';
+import { Observable, of, Subject } from 'rxjs';
+import { useSuspenseStream } from '../../src/react.js';
+import type { UseStreamOptions } from '../../src/react.js';
+import { collectLogs } from '../support/peer/logs.js';
+import { rendered } from '../support/peer/rendered.js';
+import type { Rendered, Rendering } from '../support/peer/rendered.js';
+import { until } from '../support/socket/leaks.js';
+
+collectLogs();
+
+/** Shows the error of the components below it, until it is reset. */
+class Boundary extends Component<{ readonly children: ReactNode }, { readonly error?: unknown }> {
+  override readonly state: { readonly error?: unknown } = {};
+  static reset: () => void = () => undefined;
+
+  static getDerivedStateFromError(error: unknown): { readonly error: unknown } {
+    return { error };
+  }
+
+  override render(): ReactNode {
+    Boundary.reset = () => this.setState({ error: undefined });
+    return this.state.error === undefined ? this.props.children : String(this.state.error);
+  }
+}
+
+/** A source that counts its subscriptions, by its argument. */
+function counted() {
+  const sources: Record<string, Subject<string>> = {};
+  const begun: string[] = [];
+  const open = (name: string): Observable<string> =>
+    new Observable((subscriber) => {
+      begun.push(name);
+      return (sources[name] = new Subject<string>()).subscribe(subscriber);
+    });
+  return { open, begun, sources };
+}
+
+type Props = { readonly name: string };
+
+function shown(
+  open: (name: string) => Observable<string>,
+  { options, ...rendering }: Rendering & { readonly options?: UseStreamOptions<string> } = {},
+): Rendered<Props> {
+  const Value = ({ name }: Props): string => {
+    const { value, status } = useSuspenseStream(open, [name], options);
+    return `${value} ${status}`;
+  };
+  const Page = (props: Props): ReactElement =>
+    createElement(Boundary, null, createElement(Suspense, { fallback: 'waiting' }, createElement(Value, props)));
+  return rendered(Page, { name: 'a' }, rendering);
+}
+
+describe('useSuspenseStream', () => {
+  it.each([false, true])('`useSuspenseStream` suspends until the first value, and opens one stream (StrictMode: %s)', async (isStrict) => {
+    const { open, begun, sources } = counted();
+    const page = shown(open, { isStrict });
+    await page.shows('waiting');
+    sources['a']?.next('1');
+    await page.shows('1 open');
+    sources['a']?.next('2');
+    await page.shows('2 open');
+    expect(begun).toEqual(['a']);
+  });
+
+  it('`useSuspenseStream` ends its stream when the component unmounts', async () => {
+    const { open, sources } = counted();
+    const page = shown(open);
+    sources['a']?.next('1');
+    await page.shows('1 open');
+    page.unmount();
+    await until('no subscription', () => sources['a']?.observed === false);
+  });
+
+  it('`useSuspenseStream` suspends again for other deps, and opens one stream for them', async () => {
+    const { open, begun, sources } = counted();
+    const page = shown(open);
+    sources['a']?.next('1');
+    await page.shows('1 open');
+    page.render({ name: 'b' });
+    await until('the stream of b', () => sources['b']?.observed === true);
+    sources['b']?.next('2');
+    await until('the value of b', () => page.text().includes('2 open'));
+    expect(begun).toEqual(['a', 'b']);
+    await until('no stream of a', () => sources['a']?.observed === false);
+  });
+
+  it('`useSuspenseStream` throws the error of its stream, and opens it anew for a later try', async () => {
+    jest.spyOn(console, 'error').mockImplementation(() => undefined);
+    const { open, begun, sources } = counted();
+    const page = shown(open);
+    sources['a']?.error(new Error('no'));
+    await page.shows('Error: no');
+    expect(begun).toEqual(['a']);
+    await until('another stream', () => {
+      Boundary.reset();
+      return begun.length === 2;
+    });
+    sources['a']?.next('1');
+    await page.shows('1 open');
+  });
+
+  it('`useSuspenseStream` throws an error that comes after a value', async () => {
+    jest.spyOn(console, 'error').mockImplementation(() => undefined);
+    const { open, sources } = counted();
+    const page = shown(open);
+    sources['a']?.next('1');
+    await page.shows('1 open');
+    sources['a']?.error(new Error('no'));
+    await page.shows('Error: no');
+  });
+
+  it('`useSuspenseStream` shows the last value of a stream that has completed', async () => {
+    const page = shown(() => of('1', '2'));
+    await page.shows('2 complete');
+  });
+
+  it('`useSuspenseStream` throws for a stream without a value', async () => {
+    jest.spyOn(console, 'error').mockImplementation(() => undefined);
+    const page = shown(() => new Observable((subscriber) => subscriber.complete()));
+    await page.shows('Error: useSuspenseStream: expected a value, got a stream that completed without one');
+  });
+
+  it('`useSuspenseStream` names an `open` that each render makes anew', async () => {
+    jest.spyOn(console, 'error').mockImplementation(() => undefined);
+    const answer = Promise.resolve('1');
+    const Restless = (): string => useSuspenseStream(() => answer, []).value;
+    const Page = (): ReactElement =>
+      createElement(Boundary, null, createElement(Suspense, { fallback: 'waiting' }, createElement(Restless)));
+    const page = rendered(Page, {});
+    await page.shows(
+      'TypeError: useSuspenseStream: expected the same function at each render, got another one: declare it outside of the component',
+    );
+  });
+
+  it('`useSuspenseStream` shows its initial value, and does not suspend', async () => {
+    const { open, sources } = counted();
+    const page = shown(open, { options: { initialValue: '0' } });
+    await page.shows('0 open');
+    sources['a']?.next('1');
+    await page.shows('1 open');
+  });
+});

@@ -1,0 +1,201 @@
+import { describe, expect, it } from '@jest/globals';
+import { MutationObserver, QueryClient, QueryObserver } from '@tanstack/query-core';
+import { concat, defer, filter, from, lastValueFrom, map, NEVER, Observable, of, Subject, toArray } from 'rxjs';
+import { answer, channel, contract, fail, request, stream, upload } from '../../src/contract.js';
+import { ResetCode } from '../../src/index.js';
+import type { Peer } from '../../src/index.js';
+import { queries } from '../../src/tanstack.js';
+import { AT_ONCE, dialed } from '../../marbles/support/dialing.js';
+import { collectLogs } from '../support/peer/logs.js';
+import { createPair } from '../support/peer/tracked.js';
+import { until } from '../support/socket/leaks.js';
+
+collectLogs();
+
+const api = contract({
+  search: request<{ term: string }, readonly string[], { BUSY: void }>(),
+  now: request<void, number>(),
+  log: { lines: stream<{ since: number }, string>() },
+  store: upload<{ name: string }, number, number>(),
+  chat: channel<void, string, string>(),
+});
+
+const OTHERS = { now: () => 5, chat: () => NEVER, store: () => 0, log: { lines: () => NEVER }, search: () => [] as string[] };
+
+/** A client that keeps nothing alive after a test. */
+const cache = (): QueryClient => new QueryClient({ defaultOptions: { queries: { gcTime: Infinity, retryDelay: 1 } } });
+
+describe('queries of TanStack', () => {
+  it('A query makes its call once, and its data are the reply', async () => {
+    const asked: string[] = [];
+    const { dialer } = createPair(api, { ...OTHERS, search: ({ term }) => [`${term}${asked.push(term)}`] });
+    const q = queries(dialer, api);
+    const client = cache();
+    expect(await client.query({ ...q.search.queryOptions({ term: 'a' }), staleTime: Infinity })).toEqual(['a1']);
+    expect(await client.query({ ...q.search.queryOptions({ term: 'a' }), staleTime: Infinity })).toEqual(['a1']);
+    expect(await client.query(q.now.queryOptions())).toBe(5);
+    const data: readonly string[] | undefined = client.getQueryData(q.search.queryOptions({ term: 'a' }).queryKey);
+    expect(data).toEqual(['a1']);
+    await client.invalidateQueries({ queryKey: q.search.queryKey() });
+    expect(client.getQueryState(q.search.queryKey({ term: 'a' }))?.isInvalidated).toBe(true);
+  });
+
+  it('A query that nothing reads any more cancels its call on the server', async () => {
+    let [begun, open] = [0, 0];
+    const { dialer } = createPair(api, {
+      ...OTHERS,
+      search: () =>
+        new Observable<string[]>((subscriber) => {
+          begun++;
+          open++;
+          subscriber.add(() => open--);
+        }),
+    });
+    const leave = new QueryObserver(cache(), queries(dialer, api).search.queryOptions({ term: 'a' })).subscribe(() => undefined);
+    await until('a call', () => begun === 1);
+    leave();
+    await until('no call', () => open === 0);
+  });
+
+  it('A query asks once for an answer that is a declared error', async () => {
+    let asked = 0;
+    const { dialer } = createPair(api, {
+      ...OTHERS,
+      search: () => {
+        asked++;
+        throw fail(api.search, 'BUSY');
+      },
+    });
+    await expect(cache().query(queries(dialer, api).search.queryOptions({ term: 'a' }))).rejects.toMatchObject({ reason: 'BUSY' });
+    // `query` retries nothing by itself, so ask as an observer does.
+    const observer = new QueryObserver(cache(), queries(dialer, api).search.queryOptions({ term: 'a' }));
+    const leave = observer.subscribe(() => undefined);
+    await until('an error', () => observer.getCurrentResult().isError);
+    leave();
+    expect(asked).toBe(2);
+  });
+
+  it('A mutation sends its variables, and an upload its input', async () => {
+    const { dialer } = createPair(api, {
+      ...OTHERS,
+      search: ({ term }) => [term],
+      store: (_, { input }) =>
+        lastValueFrom(
+          input.pipe(
+            toArray(),
+            map((numbers) => numbers.length),
+          ),
+        ),
+    });
+    const q = queries(dialer, api);
+    expect(await new MutationObserver(cache(), q.search.mutationOptions()).mutate({ term: 'a' })).toEqual(['a']);
+    expect(await new MutationObserver(cache(), q.store.mutationOptions()).mutate({ payload: { name: 'n' }, input: [1, 2, 3] })).toBe(3);
+  });
+});
+
+describe('streamedOptions of TanStack', () => {
+  /** A server whose streams emit what `lines` returns for each stream, and a peer that dials again. */
+  function served(lines: (since: number, nth: number) => Observable<string> | 'refuse') {
+    let nth = 0;
+    const { dial, server } = dialed((accepted: Peer) => {
+      const answers = { ...OTHERS, log: { lines: ({ since }: { since: number }) => lines(since, nth) as Observable<string> } };
+      accepted.streams$
+        .pipe(
+          filter((stream) => {
+            const isRefused = lines(0, ++nth) === 'refuse';
+            if (isRefused) stream.reset(ResetCode.REFUSED, 'busy');
+            return !isRefused;
+          }),
+          answer(api, answers),
+        )
+        .subscribe();
+    });
+    const peer = dial({ reconnect: { ...AT_ONCE, maxAttempts: Infinity } });
+    return { peer, server, q: queries(peer, api) };
+  }
+
+  function read<T>(client: QueryClient, options: { readonly queryKey: readonly unknown[] }) {
+    const seen: (readonly T[] | undefined)[] = [];
+    const observer = new QueryObserver<readonly T[]>(client, options);
+    const leave = observer.subscribe(({ data }) => seen.push(data));
+    return { observer, seen, leave, data: () => observer.getCurrentResult().data };
+  }
+
+  it('A streamed query shows each value so far, and resolves with all', async () => {
+    const { peer, q } = served(() => of('a', 'b'));
+    const client = cache();
+    const { observer, leave } = read<string>(client, q.log.lines.streamedOptions({ since: 0 }));
+    await until('success', () => observer.getCurrentResult().fetchStatus === 'idle');
+    expect(observer.getCurrentResult()).toMatchObject({ status: 'success', data: ['a', 'b'] });
+    leave();
+    await peer.close();
+  });
+
+  it('A streamed query keeps its values while the peer reconnects, and the next stream takes their place', async () => {
+    const { peer, server, q } = served((_, nth) => concat(of(`a${nth}`, `b${nth}`), NEVER));
+    const { seen, leave, data } = read<string>(cache(), q.log.lines.streamedOptions({ since: 0 }));
+    await until('two values', () => data()?.length === 2);
+    server.link?.cut();
+    await until('the values of the second socket', () => data()?.[1] === 'b2');
+    leave();
+    const after = seen.slice(seen.findIndex((values) => values?.length === 2));
+    expect(after.some((values) => values === undefined || values.length === 0)).toBe(false);
+    expect(data()).toEqual(['a2', 'b2']);
+    await peer.close();
+  });
+
+  it('A streamed query with `resume` continues where it was', async () => {
+    const asked: number[] = [];
+    const lines = (since: number, nth: number): Observable<string> =>
+      defer(() => {
+        asked.push(since);
+        return concat(from(nth === 1 ? ['a', 'b'] : ['a', 'b', 'c'].slice(since)), NEVER);
+      });
+    const { peer, server, q } = served(lines);
+    const { leave, data } = read<string>(
+      cache(),
+      q.log.lines.streamedOptions({ since: 0 }, { resume: (lines) => ({ since: lines.length }) }),
+    );
+    await until('two values', () => data()?.length === 2);
+    server.link?.cut();
+    await until('three values', () => data()?.length === 3);
+    expect(data()).toEqual(['a', 'b', 'c']);
+    expect(asked).toEqual([0, 2]);
+    leave();
+    await peer.close();
+  });
+
+  it('A streamed query keeps its values over a retry of TanStack', async () => {
+    const { peer, server, q } = served((_, nth) => (nth === 2 ? 'refuse' : concat(of(`a${nth}`), NEVER)));
+    const { seen, observer, leave, data } = read<string>(cache(), q.log.lines.streamedOptions({ since: 0 }));
+    await until('the first value', () => data()?.[0] === 'a1');
+    server.link?.cut();
+    await until('the second try', () => data()?.[0] === 'a3');
+    expect(seen.slice(seen.findIndex((values) => values !== undefined))).not.toContain(undefined);
+    expect(observer.getCurrentResult().isError).toBe(false);
+    leave();
+    await peer.close();
+  });
+
+  it('A streamed query that nothing reads any more cancels its stream, and keeps its values', async () => {
+    const source$ = new Subject<string>();
+    const { peer, q } = served(() => source$);
+    const client = cache();
+    const options = q.log.lines.streamedOptions({ since: 0 });
+    const { leave, data } = read<string>(client, options);
+    await until('a stream', () => source$.observed);
+    source$.next('a');
+    await until('a value', () => data()?.length === 1);
+    leave();
+    await until('no stream', () => !source$.observed);
+    expect(client.getQueryData(options.queryKey)).toEqual(['a']);
+    await peer.close();
+  });
+
+  it('A streamed query takes a reducer', async () => {
+    const { peer, q } = served(() => of('a', 'b', 'c'));
+    const options = q.log.lines.streamedOptions({ since: 0 }, { reducer: (_: string, line) => line, initialValue: '' });
+    expect(await cache().query(options)).toBe('c');
+    await peer.close();
+  });
+});

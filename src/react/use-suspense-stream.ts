@@ -1,0 +1,158 @@
+import { useState, useSyncExternalStore } from 'react';
+import { Subscription, timer } from 'rxjs';
+import type { ObservableInput } from 'rxjs';
+import type { Peer } from '../peer/peer.js';
+import type { OpenStream } from '../peer/shared.js';
+import { StreamStore } from '../store/stream-store.js';
+import type { StreamState, StreamStatus } from '../store/stream-state.js';
+import type { UseStreamOptions } from '../store/stream-store.js';
+import { useOptionalMux } from './mux.js';
+
+/** A stream that has a value. */
+export interface SuspenseStreamState<T> {
+  /** The latest value. It stays while the peer reconnects, and after the end. */
+  readonly value: T;
+  /** The state of the stream. It is never `error`. */
+  readonly status: StreamStatus;
+}
+
+/** How long a stream waits for its component to mount, in ms. React may never mount it. */
+const UNUSED_MS = 30_000;
+/** How long an ended stream serves the renders of one try, in ms. */
+const ENDED_MS = 1_000;
+/** A function that each render makes anew would open a stream for each, for ever. */
+const MOST_ALIKE = 20;
+
+/**
+ * A {@link useStream} that suspends until the first value, and throws the error of its stream: for a `<Suspense>` and an error boundary
+ * above the component. The stream opens once. The render after the value, and the mounted component, go on with it.
+ *
+ * React drops the state of a component that suspends. The hook therefore finds the stream by `open` and its deps, so `open` has to be the
+ * same function at each render: a call of a contract, or one that is declared outside of the component.
+ *
+ * A server that renders opens none. It renders `initialValue`, or else the fallback of the `<Suspense>`, and the page opens the stream.
+ * An error boundary that renders its children again opens the stream anew, one second after the failure or later.
+ *
+ * @param open as for `useStream`, but the same function at each render
+ * @returns the latest value and the status
+ * @throws the error of the stream; Error where the stream completes without a value; TypeError for an `open` that changes at each render
+ *
+ * @example
+ * ```tsx
+ * function Price({ symbol }: { symbol: string }) {
+ *   const { value } = useSuspenseStream(calls.price, [{ symbol }]);
+ *   return <p>{value.cents}</p>;
+ * }
+ *
+ * <Suspense fallback="…"><Price symbol="ACME" /></Suspense>
+ * ```
+ */
+export function useSuspenseStream<T, Args extends readonly unknown[]>(
+  open: (...args: Args) => ObservableInput<T>,
+  deps: readonly [...Args],
+  options?: UseStreamOptions<T>,
+): SuspenseStreamState<T>;
+export function useSuspenseStream<T>(
+  open: OpenStream<T>,
+  deps: readonly unknown[],
+  options: UseStreamOptions<T> = {},
+): SuspenseStreamState<T> {
+  const provided = useOptionalMux();
+  const [held, hold] = useState(
+    () => waitingFor(open, deps, provided, options) ?? new SuspendedStream(StreamStore.first(open, deps, provided, options)),
+  );
+  const used = held.after(open, deps, provided, options);
+  if (used !== held) hold(used);
+  const { value, error, status } = useSyncExternalStore(used.subscribe, used.store.state, used.rendered);
+  if (status === 'error') throw error;
+  if (value !== undefined) return { value, status };
+  if (status === 'complete') throw new Error('useSuspenseStream: expected a value, got a stream that completed without one');
+  throw used.ready() as unknown;
+}
+
+/** The streams of components that have suspended and not mounted. */
+const waiting = new Set<SuspendedStream<unknown>>();
+
+/** The stream of an earlier render that suspended. */
+function waitingFor<T>(
+  open: OpenStream<T>,
+  deps: readonly unknown[],
+  provided: Peer | null,
+  { peer = provided }: UseStreamOptions<T>,
+): SuspendedStream<T> | undefined {
+  return [...waiting].find(({ store }) => store.open === open && store.isOf(deps, peer)) as SuspendedStream<T> | undefined;
+}
+
+/** A stream that opens before its component mounts. */
+class SuspendedStream<T> {
+  #ready: Promise<void> | undefined;
+  #resolve = (): void => undefined;
+  #release = (): void => undefined;
+  /** Whether a render has asked since the last look. */
+  #isWanted = false;
+
+  constructor(readonly store: StreamStore<T>) {}
+
+  after(open: OpenStream<T>, deps: readonly unknown[], provided: Peer | null, options: UseStreamOptions<T>): SuspendedStream<T> {
+    const store = this.store.after(open, deps, provided, options);
+    return store === this.store ? this : (waitingFor(open, deps, provided, options) ?? new SuspendedStream(store));
+  }
+
+  /** Opens the stream. Resolves once it has a value or has ended, and now and then before, to see whether a render still asks. */
+  ready(): Promise<void> {
+    this.#isWanted = true;
+    if (!waiting.has(this)) this.#open();
+    return (this.#ready ??= new Promise((resolve) => {
+      this.#resolve = resolve;
+    }));
+  }
+
+  /** The component has mounted, and holds the stream itself from now on. */
+  readonly subscribe = (changed: () => void): (() => void) => {
+    const close = this.store.subscribe(changed);
+    this.#release();
+    return close;
+  };
+
+  readonly rendered = (): StreamState<T> => {
+    const { initial } = this.store;
+    if (initial.value !== undefined) return initial;
+    throw new Error('useSuspenseStream: a server opens no stream. It renders the fallback, and the page opens the stream');
+  };
+
+  #open(): void {
+    this.#refuseAlike();
+    waiting.add(this);
+    const holding = new Subscription();
+    this.#release = () => {
+      waiting.delete(this);
+      holding.unsubscribe();
+    };
+    holding.add(timer(UNUSED_MS, UNUSED_MS).subscribe(() => this.#look()));
+    holding.add(
+      this.store.subscribe(() => {
+        const { value, status } = this.store.state();
+        const isOver = status === 'error' || status === 'complete';
+        if (value !== undefined || isOver) this.#resolve();
+        if (isOver) holding.add(timer(ENDED_MS).subscribe(() => this.#release()));
+      }),
+    );
+  }
+
+  #look(): void {
+    if (this.#isWanted) this.#isWanted = false;
+    else this.#release();
+    this.#ready = undefined;
+    this.#resolve();
+  }
+
+  #refuseAlike(): void {
+    const { open } = this.store;
+    const text = String(open);
+    const alike = [...waiting].filter(({ store }) => store.open !== open && String(store.open) === text && store.isLike(this.store));
+    if (alike.length < MOST_ALIKE) return;
+    throw new TypeError(
+      'useSuspenseStream: expected the same function at each render, got another one: declare it outside of the component',
+    );
+  }
+}
