@@ -14,6 +14,9 @@ peer.open$(2).subscribe(console.log);`;
 const MSGPACK_CLIENT = `import { connect } from 'rxmux';
 import { MsgpackCodec } from 'rxmux/msgpack';
 connect('ws://x', { codec: new MsgpackCodec() }).open$(2).subscribe(console.log);`;
+const RICH_CLIENT = `import { connect } from 'rxmux';
+import { RichCodec } from 'rxmux/rich';
+connect('ws://x', { codec: new RichCodec() }).open$(2).subscribe(console.log);`;
 const EVERYTHING = `import * as rxmux from 'rxmux'; console.log(rxmux);`;
 
 /** Programs of pages, each with a bound in bytes of gzip. `without` names packages of others. A bound is half a percent above the size of its day. */
@@ -27,6 +30,7 @@ const ENTRIES = [
     without: [...RXJS, ...MSGPACK],
     bound: 57_780,
   },
+  { entry: 'a client with rich, without rxjs', source: RICH_CLIENT, without: RXJS, bound: 53_210 },
   { entry: 'every name of rxmux, without rxjs', source: EVERYTHING, without: RXJS, bound: 54_030 },
   { entry: 'every name of rxmux, with rxjs', source: EVERYTHING, without: [], bound: 60_730 },
 ];
@@ -72,6 +76,7 @@ function bundle({ source, without, target = 'es2022', from = 'dist/esm' }) {
     alias: {
       rxmux: join(root, from, `index${suffix}`),
       'rxmux/msgpack': join(root, from, `msgpack${suffix}`),
+      'rxmux/rich': join(root, from, `rich${suffix}`),
     },
     bundle: true,
     minify: true,

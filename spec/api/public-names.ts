@@ -15,6 +15,7 @@ export const PUBLIC_NAMES: Readonly<
     | 'index'
     | 'node'
     | 'msgpack'
+    | 'rich'
     | 'port'
     | 'contract'
     | 'angular'
@@ -59,6 +60,10 @@ export const PUBLIC_NAMES: Readonly<
   },
   msgpack: {
     values: names('MsgpackCodec VERSION'),
+    types: [],
+  },
+  rich: {
+    values: names('RichCodec VERSION'),
     types: [],
   },
   port: {

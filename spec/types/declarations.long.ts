@@ -12,6 +12,7 @@ const MODULES = {
   index: 'rxmux',
   node: 'rxmux/node',
   msgpack: 'rxmux/msgpack',
+  rich: 'rxmux/rich',
   port: 'rxmux/port',
   contract: 'rxmux/contract',
   angular: 'rxmux/angular',
