@@ -8,7 +8,7 @@ import { stopUpload } from '../stream/answer.js';
 import { isCall } from '../stream/end.js';
 import { checkOverflow } from '../stream/feed.js';
 import type { FeedOptions, Overflow } from '../stream/feed.js';
-import { observableFrom, promisedBy } from '../stream/input.js';
+import { adopted, observableFrom, promisedBy } from '../stream/input.js';
 import type { SharedPayload } from '../stream/payload.js';
 import { markHandled } from '../stream/promises.js';
 import { Stream } from '../stream/stream.js';
@@ -245,7 +245,7 @@ function begin(bound: Bound, call: AnsweredCall, arounds: readonly Around<unknow
   limit(call.stream);
   const isReply = call.kind === 'request' || call.kind === 'upload';
   const answered = (payload: unknown): Outcome => {
-    const returned = bound.answer(payload, call);
+    const returned = adopted(bound.answer(payload, call));
     return new Outcome(isReply ? returned : checkItems(call.name, returned), isReply);
   };
   const run = (): MaybeLater => {
