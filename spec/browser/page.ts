@@ -8,7 +8,7 @@ const codecs = { json: new JsonCodec(), msgpack: new MsgpackCodec(), rich: new R
 
 export type CodecName = keyof typeof codecs;
 
-/** What TypeScript does not declare of native Observables. */
+/** The part of native Observables that TypeScript does not declare. */
 interface Native extends AsyncIterable<never> {
   take(count: number): Native;
   map(project: (event: Event) => number): Native;

@@ -210,6 +210,15 @@ describe('RichCodec values', () => {
     expect(arrived(value)).toStrictEqual({ at: new Date(0), value: reads, of: { calls: 1 } });
   });
 
+  it('RichCodec reads a property of a payload without tags as often as JsonCodec', () => {
+    const readsBy = (by: JsonCodec): number => {
+      let reads = 0;
+      by.encodePayload(Object.defineProperty({}, 'value', { enumerable: true, get: () => ++reads }));
+      return reads;
+    };
+    expect(readsBy(codec)).toBe(readsBy(json));
+  });
+
   it('RichCodec does not change the encoded value', () => {
     const at = new Date(0);
     const value = { list: [at, undefined], inner: new Map([[at, { gone: undefined }]]) };

@@ -113,7 +113,7 @@ function decided(server: Server): Promise<AddressInfo> {
   });
 }
 
-/** All addresses of a machine, as a server is told to listen there. */
+/** Hosts that stand for all addresses of a machine. */
 const EVERY_ADDRESS = new Set(['', '::', '0.0.0.0']);
 
 /**
