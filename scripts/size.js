@@ -17,6 +17,9 @@ import { MsgpackCodec } from 'rxmux/msgpack';
 connect('ws://x', { codec: new MsgpackCodec() }).open$(2).subscribe(console.log);`;
 /** A client, and everything of the door of a framework or of a query cache. */
 const withDoor = (door) => `${CLIENT} import * as door from 'rxmux/${door}'; console.log(door);`;
+const RICH_CLIENT = `import { connect } from 'rxmux';
+import { RichCodec } from 'rxmux/rich';
+connect('ws://x', { codec: new RichCodec() }).open$(2).subscribe(console.log);`;
 const EVERYTHING = `import * as rxmux from 'rxmux'; console.log(rxmux);`;
 
 /** Programs of pages, each with a bound in bytes of gzip. `without` names packages of others. A bound is half a percent above the size of its day. */
@@ -30,6 +33,7 @@ const ENTRIES = [
     without: [...RXJS, ...MSGPACK],
     bound: 57_780,
   },
+  { entry: 'a client with rich, without rxjs', source: RICH_CLIENT, without: RXJS, bound: 53_470 },
   { entry: 'every name of rxmux, without rxjs', source: EVERYTHING, without: RXJS, bound: 54_030 },
   { entry: 'every name of rxmux, with rxjs', source: EVERYTHING, without: [], bound: 60_730 },
   { entry: 'the first client, and rxmux/react', source: withDoor('react'), without: [...RXJS, 'react'], bound: 53_790 },

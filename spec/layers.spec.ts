@@ -24,6 +24,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   peer: UP_TO_PEER,
   index: UP_TO_PEER,
   msgpack: UP_TO_PEER,
+  rich: UP_TO_PEER,
   port: UP_TO_PEER,
   session: UP_TO_PEER,
   node: [...UP_TO_PEER, 'index', 'node'],

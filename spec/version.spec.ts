@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
+import { VERSION as VERSION_OF_RICH } from '../src/rich.js';
 import { VERSION as VERSION_OF_MSGPACK } from '../src/msgpack.js';
 import { VERSION } from '../src/version.js';
 
@@ -16,5 +17,9 @@ describe('VERSION', () => {
 
   it('VERSION is the same at the msgpack entry point', () => {
     expect(VERSION_OF_MSGPACK).toBe(VERSION);
+  });
+
+  it('VERSION is the same at the rich entry point', () => {
+    expect(VERSION_OF_RICH).toBe(VERSION);
   });
 });

@@ -1,5 +1,4 @@
 import { Socket } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { Peer, StreamHandler } from '../src/index.js';
 import type { MuxServer } from '../src/node.js';
@@ -40,7 +39,7 @@ beforeAll(async () => {
   const onStream: StreamHandler = (payload, stream) => (payload === 'silent' ? forever : stream.reply(payload));
   // A ping beside a request would make the next message wait for the end of its turn.
   server = serve({ port: 0, host: '127.0.0.1', onStream, keepalive: false });
-  const { port } = (await server.listening) as AddressInfo;
+  const { port } = await server.listening;
   peer = connect(`ws://127.0.0.1:${port}/`, { keepalive: false });
   await takeTurns(WARM_REQUESTS);
 });

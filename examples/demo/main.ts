@@ -32,14 +32,13 @@ const server = serve({
   onError: reportError,
   handler: (job: { readonly op: string }, stream) => answers[job.op]?.(job, stream),
 });
-const address = await server.listening;
-if (typeof address === 'string') throw new TypeError(`expected a port to listen on, got ${address}`);
+await server.listening;
 
 const inspector = staysOpen ? await (await import('./inspector.js')).serveInspector(server) : null;
 if (inspector !== null) console.log(`\n  watch it live: ${inspector.url}\n`);
 
 const program = fileURLToPath(new URL('dialer.js', import.meta.url));
-const dialer = spawn(process.execPath, [program, `ws://127.0.0.1:${address.port}`, values.codec], { stdio: 'inherit' });
+const dialer = spawn(process.execPath, [program, server.url, values.codec], { stdio: 'inherit' });
 const watchdog = setTimeout(() => {
   dialer.kill('SIGKILL');
   fail(new Error(`not done within ${seconds(LONGEST_RUN_MS)}`));

@@ -7,6 +7,7 @@ import * as contract from '../../src/contract.js';
 import * as index from '../../src/index.js';
 import * as inspect from '../../src/inspect.js';
 import * as msgpack from '../../src/msgpack.js';
+import * as rich from '../../src/rich.js';
 import * as nats from '../../src/nats.js';
 import * as ipc from '../../src/ipc.js';
 import * as redis from '../../src/redis.js';
@@ -45,6 +46,7 @@ describe.each([
   { door: 'index', namespace: index, subpath: '.' },
   { door: 'node', namespace: node, subpath: './node' },
   { door: 'msgpack', namespace: msgpack, subpath: './msgpack' },
+  { door: 'rich', namespace: rich, subpath: './rich' },
   { door: 'port', namespace: port, subpath: './port' },
   { door: 'session', namespace: session, subpath: './session' },
   { door: 'contract', namespace: contract, subpath: './contract' },
@@ -114,6 +116,7 @@ describe('the version', () => {
     ['rxmux', index.VERSION],
     ['rxmux/node', node.VERSION],
     ['rxmux/msgpack', msgpack.VERSION],
+    ['rxmux/rich', rich.VERSION],
     ['rxmux/port', port.VERSION],
     ['rxmux/session', session.VERSION],
     ['rxmux/contract', contract.VERSION],

@@ -15,6 +15,7 @@ export const PUBLIC_NAMES: Readonly<
     | 'index'
     | 'node'
     | 'msgpack'
+    | 'rich'
     | 'port'
     | 'session'
     | 'contract'
@@ -64,6 +65,10 @@ export const PUBLIC_NAMES: Readonly<
   },
   msgpack: {
     values: names('MsgpackCodec VERSION'),
+    types: [],
+  },
+  rich: {
+    values: names('RichCodec VERSION'),
     types: [],
   },
   port: {

@@ -1,5 +1,4 @@
 // A server of a broker's topics, rooms and users. Its IPC channel reports the port, and SIGTERM drains it.
-import type { AddressInfo } from 'node:net';
 import type { ObservableInput } from 'rxjs';
 import { mergeMap } from 'rxjs';
 import { respond } from '../../src/index.js';
@@ -42,7 +41,7 @@ async function run(name: string, brokerPort: number): Promise<void> {
       .then(() => process.exit());
   });
   process.once('disconnect', () => process.exit());
-  const { port } = (await server.listening) as AddressInfo;
+  const { port } = await server.listening;
   process.send?.(port);
 }
 

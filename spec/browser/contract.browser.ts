@@ -7,6 +7,7 @@ import { map, range } from 'rxjs';
 import { JsonCodec, logger, ResetCode } from '../../src/index.js';
 import type { CloseReason, Codec, Stream, StreamHandler } from '../../src/index.js';
 import { MsgpackCodec } from '../../src/msgpack.js';
+import { RichCodec } from '../../src/rich.js';
 import { serve } from '../../src/node.js';
 import type { MuxServer, UpgradeOptions } from '../../src/node.js';
 import { launchBrowser, scriptOf } from '../support/browser.js';
@@ -148,7 +149,7 @@ beforeAll(async () => {
   });
   http.setMaxListeners(0);
   http.on('connection', (socket) => sockets.add(socket));
-  for (const codec of [new JsonCodec(), new MsgpackCodec()]) serveAll(codec);
+  for (const codec of [new JsonCodec(), new MsgpackCodec(), new RichCodec()]) serveAll(codec);
   http.listen(0, '127.0.0.1');
   await new Promise((resolve) => http.once('listening', resolve));
   browser = await launchBrowser();
@@ -169,7 +170,17 @@ afterAll(async () => {
   await new Promise((resolve) => http.close(resolve));
 });
 
-describe.each<CodecName>(['json', 'msgpack'])('a page, with %s', (codec) => {
+describe('a page', () => {
+  it('A page sends a native Observable as an input', async () => {
+    expect(await run('nativeInput')).toEqual([8, 8]);
+  });
+
+  it('A page receives rich values as it sent them', async () => {
+    expect(await run('richEcho')).toEqual([true, true, 70_000, true]);
+  });
+});
+
+describe.each<CodecName>(['json', 'msgpack', 'rich'])('a page, with %s', (codec) => {
   it('A page sends a request and receives the answer', async () => {
     expect(await run('request', codec)).toEqual({ n: 1, text: 'é😀', list: [null, true] });
     expect(ends).toEqual([{ code: 1000, reason: '', wasClean: true, willRetry: false }]);

@@ -2,10 +2,20 @@ import { filter, firstValueFrom, lastValueFrom, map, range, take, toArray } from
 import { connect, isMuxError, JsonCodec, RemoteError } from '../../src/index.js';
 import type { ConnectOptions, Peer, PeerStatus, Stream } from '../../src/index.js';
 import { MsgpackCodec } from '../../src/msgpack.js';
+import { RichCodec } from '../../src/rich.js';
 
-const codecs = { json: new JsonCodec(), msgpack: new MsgpackCodec() };
+const codecs = { json: new JsonCodec(), msgpack: new MsgpackCodec(), rich: new RichCodec() };
 
 export type CodecName = keyof typeof codecs;
+
+/** The part of native Observables that TypeScript does not declare. */
+interface Native extends AsyncIterable<never> {
+  take(count: number): Native;
+  map(project: (event: Event) => number): Native;
+}
+interface Whenever {
+  when(type: string): Native;
+}
 
 const KIB = 1024;
 
@@ -58,6 +68,48 @@ const operations = {
 
   twoWay: (codec: CodecName) =>
     over(codec, (peer) => lastValueFrom(peer.open$<number>({ op: 'double' }, { input: [1, 2, 3] }).pipe(toArray()))),
+
+  /** The native Observable of the browser as an input, which ends with its second value. */
+  nativeInput: () =>
+    over('json', async (peer) => {
+      const target = new EventTarget() as EventTarget & Whenever;
+      await peer.opened;
+      const doubled = lastValueFrom(
+        peer
+          .open$<number>(
+            { op: 'double' },
+            {
+              input: target
+                .when('tick')
+                .take(2)
+                .map(({ type }) => type.length),
+            },
+          )
+          .pipe(toArray()),
+      );
+      await peer.ping();
+      for (let n = 0; n < 3; n++) target.dispatchEvent(new Event('tick'));
+      return doubled;
+    }),
+
+  /** Whether values that JSON lacks come back as they were. */
+  richEcho: () =>
+    over('rich', async (peer) => {
+      const value = {
+        at: new Date(5),
+        of: new Map([[1n, new Set(['a'])]]),
+        raw: new Uint8Array(70_000).fill(251),
+        low: undefined,
+        not: NaN,
+      };
+      const back = await peer.request<typeof value>({ op: 'echo', value });
+      return [
+        back.at instanceof Date,
+        back.of.get(1n)?.has('a'),
+        back.raw.length,
+        codecs.rich.encodePayload(back) === codecs.rich.encodePayload(value),
+      ];
+    }),
 
   notify: (codec: CodecName) =>
     over(codec, async (peer) => {

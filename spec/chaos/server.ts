@@ -1,4 +1,3 @@
-import type { AddressInfo } from 'node:net';
 import { concatMap, firstValueFrom, interval, take, timer } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { Keepalive, Stream } from '../../src/index.js';
@@ -64,7 +63,7 @@ export const SERVER_ANSWERS = {
 
 async function listen(): Promise<number> {
   server = serve({ ...options, host: '127.0.0.1', handler });
-  const { port } = (await server.listening) as AddressInfo;
+  const { port } = await server.listening;
   options = { ...options, port };
   return port;
 }

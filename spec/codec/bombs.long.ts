@@ -3,16 +3,18 @@ import { describe, expect, it } from '@jest/globals';
 import { bundled } from '../support/process/bundled.js';
 
 // Each attack runs in its own process with a small heap: an exhausted heap kills the process, and no `catch` helps.
-const bundle = bundled(`export { MsgpackCodec } from './codec/msgpack.js'; export { decode } from '@msgpack/msgpack';`);
+const bundle = bundled(`export { MsgpackCodec } from './codec/msgpack.js'; export { RichCodec } from './codec/rich.js';
+  export { decode } from '@msgpack/msgpack';`);
 
 const CHILD = `
-  const { MsgpackCodec, decode } = require(process.argv[1]);
+  const { MsgpackCodec, RichCodec, decode } = require(process.argv[1]);
   const bomb = Uint8Array.from(require('node:fs').readFileSync(0)).buffer;
   const codec = new MsgpackCodec();
   const attacked = {
     decode: (data) => codec.decode(data),
     decodePayload: (data) => codec.decodePayload(data),
     relay: (data) => codec.encodePayload(codec.decodePayload(data)),
+    relayRich: (data) => new RichCodec().encodePayload(new RichCodec().decodePayload(Buffer.from(data).toString())),
     library: decode,
   }[process.argv[2]];
   const before = process.memoryUsage().rss;
@@ -21,7 +23,10 @@ const CHILD = `
   process.stdout.write(JSON.stringify({ failure, megabytes: (process.memoryUsage().rss - before) / 2 ** 20 }));
 `;
 
-function attack(target: 'decode' | 'decodePayload' | 'relay' | 'library', bomb: Buffer): { failure: string; megabytes: number } {
+function attack(
+  target: 'decode' | 'decodePayload' | 'relay' | 'relayRich' | 'library',
+  bomb: Buffer,
+): { failure: string; megabytes: number } {
   const { stdout } = spawnSync(process.execPath, ['--max-old-space-size=64', '-e', CHILD, bundle, target], { input: bomb });
   return stdout.length === 0 ? { failure: 'the process died', megabytes: NaN } : (JSON.parse(String(stdout)) as ReturnType<typeof attack>);
 }
@@ -72,5 +77,15 @@ describe('msgpack bombs', () => {
   ])('MsgpackCodec relays 10 000 maps with the key 1023 in little memory: the key is %s', (_title, map) => {
     const maps = Buffer.concat([Buffer.from([0xdc, 0x27, 0x10]), ...Array.from({ length: 10_000 }, () => map)]);
     expect(attack('relay', maps).failure).toBe('returns');
+  });
+
+  it('RichCodec relays 100 000 maps with the key 1023 beside a tag in little memory', () => {
+    const maps = `[{"$":["date",0]}${',{"1023":0}'.repeat(100_000)}]`;
+    expect(attack('relayRich', Buffer.from(maps)).failure).toBe('returns');
+  });
+
+  it('RichCodec refuses a bigint of 16 million digits before it reads them', () => {
+    const bomb = `{"$":["bigint","${'9'.repeat(16_000_000)}"]}`;
+    expect(attack('relayRich', Buffer.from(bomb)).failure).toMatch(/^ProtocolError: codec 'rich': expected an integer of at most 4096/);
   });
 });

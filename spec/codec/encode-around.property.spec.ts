@@ -3,15 +3,17 @@ import { Buffer } from 'node:buffer';
 import fc from '../support/fast-check.js';
 import { JsonCodec } from '../../src/codec/json.js';
 import { MsgpackCodec } from '../../src/codec/msgpack.js';
+import { RichCodec } from '../../src/codec/rich.js';
 import { splitFrame } from '../../src/wire/fragment.js';
 import { ABSENT } from '../../src/wire/frame.js';
 import type { Frame } from '../../src/wire/frame.js';
 import { ProtocolError } from '../../src/wire/errors.js';
 import { messageBytes } from '../support/codec/values.js';
-import { binaryPayload, frames, jsonPayload } from '../support/wire/arbitraries.js';
+import { binaryPayload, frames, jsonPayload, richPayload } from '../support/wire/arbitraries.js';
 
 const json = new JsonCodec();
 const msgpack = new MsgpackCodec();
+const rich = new RichCodec();
 
 /** The frame, and its fragments under the smallest of a few caps that holds them. */
 function wholeAndCut(frame: Frame, codec: JsonCodec | MsgpackCodec): Frame[] {
@@ -28,6 +30,7 @@ function wholeAndCut(frame: Frame, codec: JsonCodec | MsgpackCodec): Frame[] {
 describe.each([
   ['json', json, jsonPayload()],
   ['msgpack', msgpack, binaryPayload()],
+  ['rich', rich, richPayload()],
 ] as const)('`encodeAround` of %s', (_name, codec, payload) => {
   it('A payload or a fragment between the two parts makes the message that `encode` returns', () => {
     fc.assert(

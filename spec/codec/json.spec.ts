@@ -4,6 +4,7 @@ import { isJsonReady } from '../../src/codec/json-check.js';
 import { hasMoreItems } from '../../src/codec/json-text.js';
 import { flatJson, JsonCodec, quotedLength } from '../../src/codec/json.js';
 import { MsgpackCodec } from '../../src/codec/msgpack.js';
+import { RichCodec } from '../../src/codec/rich.js';
 import { ABSENT } from '../../src/wire/frame.js';
 import type { Frame } from '../../src/wire/frame.js';
 import { encodedLength } from '../../src/wire/length.js';
@@ -677,7 +678,7 @@ describe('flatJson', () => {
 
 describe('carries', () => {
   const SEED = { seed: Number(process.env['FC_SEED'] ?? 1) };
-  const CODECS = [new JsonCodec(), new MsgpackCodec()] as const;
+  const CODECS = [new JsonCodec(), new MsgpackCodec(), new RichCodec()] as const;
   const key = fc.oneof(fc.string(), awkwardText(4), fc.constantFrom('1', '-1', 'toJSON')).filter((name) => name !== '__proto__');
   const value = fc.oneof(fc.anything(), awkwardText(8), fc.double(), fc.integer(), fc.constantFrom(-0, NaN, 1n, undefined, 2 ** 60));
 

@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer';
 import { describe, expect, it } from '@jest/globals';
 import { JsonCodec } from '../../src/codec/json.js';
 import { MsgpackCodec } from '../../src/codec/msgpack.js';
+import { RichCodec } from '../../src/codec/rich.js';
 import { registerCodec } from '../../src/codec/registry.js';
 import { connect } from '../../src/index.js';
 import { createPair } from '../../src/testing.js';
@@ -33,7 +34,7 @@ const VALUES: { readonly [Field in keyof Frame]-?: CompleteFrame[Field] } = {
 const NAMES = (Object.keys(VALUES) as (keyof Frame)[]).filter((name) => name !== 'type' && name !== 'fragment');
 const PAIRS = NAMES.flatMap((one) => NAMES.map((other) => [one, other] as const));
 
-describe.each([new JsonCodec(), new MsgpackCodec()])('codec $name', (codec) => {
+describe.each([new JsonCodec(), new MsgpackCodec(), new RichCodec()])('codec $name', (codec) => {
   it.each(PAIRS)('A codec keeps %s beside %s', (one, other) => {
     const frame: Frame = { type: 'data', [one]: VALUES[one], [other]: VALUES[other] };
     expect(codec.decode(codec.encode(frame))).toMatchObject(frame);
@@ -58,6 +59,7 @@ describe('tags', () => {
     ['Assembler', new Assembler()],
     ['JsonCodec', new JsonCodec()],
     ['MsgpackCodec', new MsgpackCodec()],
+    ['RichCodec', new RichCodec()],
     ['Reassembly', new Reassembly(new JsonCodec(), DEFAULT_LIMITS)],
   ])('The tag of an object is %s, so it does not pass for a plain object', (tag, object) => {
     expect(Object.prototype.toString.call(object)).toBe(`[object ${tag}]`);

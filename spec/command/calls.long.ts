@@ -1,6 +1,5 @@
 import { execFile, execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -101,7 +100,7 @@ describe('rxmux stream, push and upload', () => {
 
   it('In a terminal, each answer to `rxmux upload` has a line of its own', async () => {
     await using echo = serve({ port: 0, onStream: (_, stream) => stream.sendAll(stream) });
-    const { port } = (await echo.listening) as AddressInfo;
+    const { port } = await echo.listening;
     const args = [process.execPath, command.path, 'upload', `ws://127.0.0.1:${port}`, join(files, 'query.json')];
     const { stdout } = await promisify(execFile)('script', ['--quiet', '--return', '--command', args.join(' '), '/dev/null']);
     expect(stdout.split('\r\n')).toEqual(['\r100 % of 20 bytes', 'WyJjaGVjay5lY2hvIixbMSwyXV0=', '']);

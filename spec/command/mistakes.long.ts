@@ -78,7 +78,7 @@ describe('wrong arguments', () => {
     ['a port of tap that there is not', ['tap', '--port', '1.5', 'ws://x'], 'expected a whole number from 0 to 65535 for --port'],
     ['a file that tap cannot write', ['tap', '--record', join(files, 'none/run'), 'ws://x'], 'expected a file to record to: ENOENT'],
     ['a row that there is not', ['check', '--only', '99', 'ws://x'], "expected the number of a row or a group for --only, got '99'"],
-    ['a codec that replay does not know', ['replay', '--codec', 'cbor', 'run', 'ws://x'], 'expected the codec json, or msgpack with'],
+    ['a codec that replay does not know', ['replay', '--codec', 'cbor', 'run', 'ws://x'], 'expected the codec json, rich, or msgpack with'],
     ['a missing page', ['tap', '--inspect', '--page', join(files, 'none.html'), 'ws://x'], 'expected the page of the inspector: ENOENT'],
     ['no page', ['serve', '--inspect'], 'expected the package rxmux-inspector beside rxmux: npm install rxmux-inspector'],
   ])('The command exits with 2 and one reason for %s', async (_, args, reason) => {

@@ -306,7 +306,7 @@ describe('text of a remote on a terminal', () => {
         throw new Error(UNSAFE);
       },
     });
-    const url = `ws://127.0.0.1:${((await server.listening) as AddressInfo).port}`;
+    const url = `ws://127.0.0.1:${(await server.listening).port}`;
     for (const options of [[], ['--json']]) {
       const { status, out, err } = await command.run([name, ...options, url, '1']);
       expect([status, out + err]).toEqual([3, expect.stringContaining('\\u001b[2J\\u009b2J\\r')]);
@@ -316,7 +316,7 @@ describe('text of a remote on a terminal', () => {
 
   it('A terminal shows a text payload with its controls escaped, and a pipe gets it unchanged', async () => {
     await using server = serve({ port: 0, host: '127.0.0.1', onStream: (_, stream) => stream.reply(`${UNSAFE}a\n\tb`) });
-    const args = ['call', `ws://127.0.0.1:${((await server.listening) as AddressInfo).port}`, '1'];
+    const args = ['call', `ws://127.0.0.1:${(await server.listening).port}`, '1'];
     expect((await command.run(args)).out).toBe(`${UNSAFE}a\n\tb\n`);
     const line = [process.execPath, command.path, ...args].join(' ');
     const { stdout } = await promisify(execFile)('script', ['--quiet', '--return', '--command', line, '/dev/null']);

@@ -4,6 +4,7 @@ import { inspect } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
 import { JsonCodec } from '../../src/codec/json.js';
 import { MsgpackCodec } from '../../src/codec/msgpack.js';
+import { RichCodec } from '../../src/codec/rich.js';
 import { fittingReason } from '../../src/connection/replies.js';
 import { Assembler } from '../../src/wire/reassembly.js';
 import type { Codec, Message } from '../../src/wire/codec.js';
@@ -103,6 +104,21 @@ describe('Conformance: round trip', () => {
   });
 });
 
+describe('Conformance: rich', () => {
+  const codec = new RichCodec();
+  type Tagged = { readonly text: string; readonly strict?: true } & Outcome<{ readonly value: unknown }>;
+
+  it.each(load<Tagged>('rich', 50))('The codec rich passes the case: $name', ({ text, strict, ...expected }) => {
+    if (expected.error !== undefined) {
+      expect(() => codec.decodePayload(text)).toThrow(ERRORS[expected.error]);
+      return;
+    }
+    const value = richValue(expected.value);
+    expect(inspect(codec.decodePayload(text), { depth: 9 })).toBe(inspect(value, { depth: 9 }));
+    if (strict === undefined) expect(codec.encodePayload(value)).toBe(text);
+  });
+});
+
 describe('Conformance: reason', () => {
   type Shortened = { readonly frame: Frame; readonly reason: string; readonly cap: number; readonly fits: string | null };
 
@@ -188,6 +204,27 @@ function revive(_key: string, value: unknown): unknown {
   if (others.length === 0 && key === '$nested') return nested(Number(inner));
   if (others.length === 0 && key === '$repeat' && Array.isArray(inner)) return String(inner[0]).repeat(Number(inner[1]));
   return value;
+}
+
+const RICH_FORMS: Readonly<Record<string, (inner: never) => unknown>> = {
+  $date: (ms: number | null) => new Date(ms ?? NaN),
+  $bigint: BigInt,
+  $number: Number,
+  $undefined: () => undefined,
+  $map: (entries: readonly (readonly [unknown, unknown])[]) => new Map(entries.map(([key, value]) => [richValue(key), richValue(value)])),
+  $set: (items: readonly unknown[]) => new Set(items.map(richValue)),
+  $only: (value: unknown) => ({ $: richValue(value) }),
+};
+
+function richValue(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(richValue);
+  // `load` has made an ArrayBuffer of bytes.
+  if (value instanceof ArrayBuffer) return new Uint8Array(value);
+  if (typeof value !== 'object' || value === null) return value;
+  const [form = '', ...others] = Object.keys(value);
+  const made = others.length === 0 && Object.hasOwn(RICH_FORMS, form) ? RICH_FORMS[form] : undefined;
+  if (made !== undefined) return made((value as Record<string, never>)[form] as never);
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, richValue(inner)]));
 }
 
 function nested(depth: number): unknown[] {

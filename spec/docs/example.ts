@@ -9,6 +9,7 @@ import * as contract from '../../src/contract.js';
 import * as index from '../../src/index.js';
 import * as inspect from '../../src/inspect.js';
 import * as msgpack from '../../src/msgpack.js';
+import * as rich from '../../src/rich.js';
 import * as port from '../../src/port.js';
 import * as react from '../../src/react.js';
 import * as tanstack from '../../src/tanstack.js';
@@ -26,6 +27,7 @@ const MODULES: Readonly<Record<string, object>> = {
   [READER]: { peer: 0, acceptor: 0, term$: 0, token: 0, append: 0, userOf: 0, Entry: 0 } satisfies Record<keyof Reader | 'Entry', 0>,
   'rxmux/testing': testing,
   'rxmux/msgpack': msgpack,
+  'rxmux/rich': rich,
   'rxmux/port': port,
   rxmux: index,
   rxjs,

@@ -55,7 +55,7 @@ describe('recipes servers', () => {
 
     it('`bySession` sets the context of the peer', async () => {
       const server = serve({ port: 0, verify, handler: (_, stream) => stream.reply(stream.peer.context) });
-      const { port } = (await server.listening) as AddressInfo;
+      const { port } = await server.listening;
       const peer = connect(`ws://localhost:${port}`, { headers: { cookie: 'session=s1' } });
       expect(await peer.request(null)).toEqual({ user: 'ann' });
       await expect(connect(`ws://localhost:${port}`).opened).rejects.toMatchObject({ status: 401 });
@@ -89,7 +89,7 @@ describe('recipes servers', () => {
   describe('metrics', () => {
     it('`metricsOf` prints each fact of a server as a line of text', async () => {
       const server = serve({ port: 0, handler: (_, stream) => stream.reply('hi'), totalLimits: { maxConnections: 4 } });
-      const { port } = (await server.listening) as AddressInfo;
+      const { port } = await server.listening;
       const peer = connect(`ws://localhost:${port}`);
       await peer.request(null);
       const lines = page.metricsOf(server).split('\n');
@@ -114,7 +114,7 @@ describe('recipes servers', () => {
       const http = createServer((_request, response) => response.end('a page'));
       const mux = page.joinPages(http, (payload, stream) => stream.reply(payload), 1);
       http.listen(0, '127.0.0.1');
-      const { port } = (await mux.listening) as AddressInfo;
+      const { port } = await mux.listening;
       expect(await (await fetch(`http://127.0.0.1:${port}/`)).text()).toBe('a page');
       const peer = connect(`ws://127.0.0.1:${port}/mux`);
       expect(await peer.request('hi')).toBe('hi');
@@ -195,7 +195,7 @@ describe('recipes servers', () => {
 
       const old = deploy('old');
       const next = deploy('new');
-      let address = (await old.listening) as AddressInfo;
+      let address = await old.listening;
       const peer = connect(() => `ws://localhost:${address.port}`, { reconnect: { minDelayMs: 1, maxDelayMs: 1 } });
       const process = new EventEmitter();
       const exited = page.closeOnSignal(old, process);
@@ -206,7 +206,7 @@ describe('recipes servers', () => {
       const hasStarted = firstValueFrom(started$);
       const slow = page.book(peer, 'slow');
       await hasStarted;
-      address = (await next.listening) as AddressInfo;
+      address = await next.listening;
       const moved = firstValueFrom(next.peers$);
       process.emit('SIGTERM');
       await moved;

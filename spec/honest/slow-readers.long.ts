@@ -1,5 +1,4 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import WebSocket from 'ws';
 import { Peer } from '../../src/index.js';
@@ -38,7 +37,7 @@ async function listening(pieces = PIECES, bytes = PIECE): Promise<number> {
     onStream: (payload, stream) =>
       payload === 'pieces' ? stream.sendAll(Array.from({ length: pieces }, () => 'x'.repeat(bytes))) : stream.reply(payload),
   });
-  return ((await server.listening) as AddressInfo).port;
+  return (await server.listening).port;
 }
 
 /** A socket that cannot pause its reading, as in a browser. */

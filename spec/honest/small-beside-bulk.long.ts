@@ -79,7 +79,7 @@ async function rxmux(bytesPerMs: number, bytes: number, way: Way, codecOf: () =>
   };
   const server = serve({ port: 0, codec: codecOf(), onStream });
   closers.push(() => server.close());
-  const { port } = (await server.listening) as AddressInfo;
+  const { port } = await server.listening;
   const peer = connect(`ws://127.0.0.1:${await portOf(port, bytesPerMs)}`, { codec: codecOf(), reconnect: false });
   closers.push(() => peer.close());
   await peer.opened;

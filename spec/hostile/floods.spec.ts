@@ -1,4 +1,3 @@
-import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { WebSocket } from 'ws';
 import { BYTES_PER_PING, REFUSED_OPENS } from '../../src/connection/inbound.js';
@@ -363,7 +362,7 @@ describe('refused opens', () => {
   it('A server slows an attacker whose opens it refuses, keeps the connection, and answers an honest caller', async () => {
     const forever = new Promise<void>(() => undefined);
     server = serve({ port: 0, host: '127.0.0.1', onStream: (payload, stream) => (payload === null ? forever : stream.reply(payload)) });
-    const { port } = (await server.listening) as AddressInfo;
+    const { port } = await server.listening;
     const url = `ws://127.0.0.1:${port}/`;
     const honest = connect(url);
     await honest.opened;

@@ -22,11 +22,17 @@ const { value } = fc.letrec((tie) => ({
     fc.bigInt(),
     fc.uint8Array(),
     fc.date({ noInvalidDate: true }),
-    fc.constantFrom(-0, NaN, Infinity),
+    fc.constantFrom(-0, NaN, Infinity, undefined),
     fc.array(tie('value'), { maxLength: 3 }),
-    fc.dictionary(fc.constantFrom('$base64', '$date', '$size', '$number', '$bigint', '$object', '__proto__', 'a'), tie('value'), {
-      maxKeys: 2,
-    }),
+    fc.array(fc.tuple(tie('value'), tie('value')), { maxLength: 3 }).map((entries) => new Map(entries)),
+    fc.array(tie('value'), { maxLength: 3 }).map((items) => new Set(items)),
+    fc.dictionary(
+      fc.constantFrom('$base64', '$date', '$size', '$number', '$bigint', '$undefined', '$map', '$set', '$object', '__proto__', 'a'),
+      tie('value'),
+      {
+        maxKeys: 2,
+      },
+    ),
   ),
 }));
 

@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
@@ -22,7 +21,7 @@ afterEach(async () => {
 async function attacked(): Promise<{ inspection: Inspection; stranger: WebSocket }> {
   const server = serve({ port: 0, host: '127.0.0.1', handler: (_, stream) => stream.reply(1) });
   const inspection = inspect(server);
-  const { port } = (await server.listening) as AddressInfo;
+  const { port } = await server.listening;
   const stranger = new WebSocket(`ws://127.0.0.1:${port}`, 'mux.v1.json', { perMessageDeflate: false });
   await once(stranger, 'open');
   CLOSED.push(() => {

@@ -134,7 +134,7 @@ export const ACCEPTED = [
     { code: '2 * levels', why: FASTER },
     { code: 'Array.isArray(value)', mutant: 'false', why: FASTER },
   ]),
-  ...of('src/codec/prescan.ts', [
+  ...of('src/codec/indices.ts', [
     ...[
       'Number(keys[keys.length - 1]) < MOST_PLACES * keys.length',
       'keys.length - 1',

@@ -398,7 +398,9 @@ describe('taken port', () => {
     ])('A program whose port is taken exits with code 1 and names the port if it never reads `listening` and %s', async (_what, rest) => {
       const { status, stderr } = await run(`const server = serve({ port: ${String(port)}, host: '127.0.0.1' }); ${rest}`);
       expect(status).toBe(1);
-      expect(stderr).toContain(`address already in use 127.0.0.1:${String(port)}`);
+      const line = `expected port ${String(port)} of 127.0.0.1 to be free, but another program listens there (EADDRINUSE): `;
+      expect(stderr).toContain(line);
+      expect(stderr).not.toMatch(/^ +at /m);
     });
 
     it.each<readonly [what: string, program: string]>([
@@ -422,7 +424,12 @@ describe('taken port', () => {
       await expect(server.listening).rejects.toMatchObject({ code: 'EADDRINUSE' });
       await server.closed;
       expect(completed).toEqual(['peers$', 'refusals$']);
-      expect(error.mock.calls).toEqual([['rxmux: the server failed', expect.objectContaining({ code: 'EADDRINUSE' })]]);
+      expect(error.mock.calls).toEqual([
+        [
+          `rxmux: the server failed: expected port ${String(port)} of 127.0.0.1 to be free, but another program listens there (EADDRINUSE): ` +
+            'stop it, or pass another port; 0 takes a free one',
+        ],
+      ]);
       expect(server.address()).toBeNull();
       await server.close();
     });

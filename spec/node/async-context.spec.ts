@@ -1,5 +1,4 @@
 import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks';
-import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { finalize, firstValueFrom, from, lastValueFrom, NEVER, Observable, of, tap, timer } from 'rxjs';
 import { WebSocketServer } from 'ws';
@@ -32,7 +31,7 @@ describe('async context', () => {
   async function pair(onStream: StreamHandler, options: NodeConnectOptions = {}, limits?: Partial<Limits>): Promise<Peer> {
     const { codec } = options;
     const server = user.run('server', () => serve({ port: 0, host: '127.0.0.1', onStream, codec, limits }));
-    const { port } = (await server.listening) as AddressInfo;
+    const { port } = await server.listening;
     const peer = user.run('app', () => connect(`ws://127.0.0.1:${port}`, options));
     open.push({ server, peer });
     return peer;
@@ -409,7 +408,7 @@ describe('fake timers', () => {
   it('Fake timers of a test runner do not hold up sockets', async () => {
     const server = serve({ port: 0, host: '127.0.0.1', handler: (payload, stream) => stream.reply(payload) });
     const address = await server.listening;
-    const dialer = connect(`ws://127.0.0.1:${typeof address === 'string' ? address : address.port}`);
+    const dialer = connect(`ws://127.0.0.1:${address.port}`);
     expect(await dialer.request('x'.repeat(1_000_000))).toHaveLength(1_000_000);
     await dialer.close();
     await server.close();

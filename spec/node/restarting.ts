@@ -1,4 +1,3 @@
-import type { AddressInfo } from 'node:net';
 import { expect } from '@jest/globals';
 import { distinct, firstValueFrom, lastValueFrom, pairwise, skip, Subject, timeInterval, timer } from 'rxjs';
 import { connect, serve } from '../../src/node.js';
@@ -89,7 +88,7 @@ export interface Outcome {
 export async function losesNothing({ clients: count, restarts, drainMs, next }: Restarts): Promise<Outcome> {
   const runs = new Map<string, number>();
   let server = start(0, runs);
-  const { port } = (await server.listening) as AddressInfo;
+  const { port } = await server.listening;
   const clients = Array.from({ length: count }, () => connect(`ws://127.0.0.1:${port}`, { reconnect: true }));
   const load = new Load(count);
   for (const client of clients) load.watch(client);

@@ -166,7 +166,7 @@ function checkAlone(directory) {
 
 /** Stacks, logs and heap snapshots show the name that a class has in its source. */
 function checkClassNames(directory) {
-  const list = `for (const door of ['rxmux', 'rxmux/node', 'rxmux/msgpack', 'rxmux/port', 'rxmux/session', 'rxmux/contract', 'rxmux/topics', 'rxmux/inspect', 'rxmux/testing'])
+  const list = `for (const door of ['rxmux', 'rxmux/node', 'rxmux/msgpack', 'rxmux/rich', 'rxmux/port', 'rxmux/session', 'rxmux/contract', 'rxmux/topics', 'rxmux/inspect', 'rxmux/testing'])
     for (const [name, value] of Object.entries(await import(door))) if (/^class\\b/.test(String(value))) console.log(name, value.name);`;
   const pairs = run(directory, process.execPath, '--input-type=module', '--eval', list).trim().split('\n');
   assert.deepEqual(

@@ -1,5 +1,4 @@
 // A server of one deploy. Its IPC channel reports the port, and SIGTERM drains it.
-import type { AddressInfo } from 'node:net';
 import { interval, map } from 'rxjs';
 import { serve } from '../../src/node.js';
 
@@ -23,7 +22,7 @@ const server = serve({
 
 const report = (what: Report): unknown => process.send?.(what);
 
-void server.listening.then((address) => report({ what: 'listens', port: (address as AddressInfo).port }));
+void server.listening.then(({ port }) => report({ what: 'listens', port }));
 
 process.once('SIGTERM', () => {
   void server.close({ drainMs: 10_000 }).then(() => process.exit());

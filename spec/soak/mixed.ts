@@ -1,4 +1,3 @@
-import type { AddressInfo } from 'node:net';
 import { connect, serve } from 'rxmux/node';
 import { growthBetween, lookAtHeap } from './growth.js';
 import type { Growth } from './growth.js';
@@ -35,7 +34,7 @@ export const mixed: SoakPart = async (options) => {
 async function traffic({ quick, minutes }: SoakOptions): Promise<{ samples: Sample[]; rounds: number; growth: Growth }> {
   const lengthMs = (quick ? QUICK_MINUTES : minutes) * MINUTE_MS;
   const server = serve({ port: 0, host: '127.0.0.1', handler: answer });
-  const { port } = (await server.listening) as AddressInfo;
+  const { port } = await server.listening;
   const peer = connect(`ws://127.0.0.1:${port}`, { reconnect: { minDelayMs: 1, maxDelayMs: 10 } });
   await peer.opened;
   const began = performance.now();

@@ -1,4 +1,3 @@
-import type { AddressInfo } from 'node:net';
 import { connect, serve } from 'rxmux/node';
 import { heapUsed, megabytes } from './heap.js';
 import type { SoakPart } from './part.js';
@@ -11,7 +10,7 @@ const MOST_GROWTH = 5_000_000;
 export const requests: SoakPart = async ({ quick }) => {
   const count = quick ? 100_000 : 1_000_000;
   const server = serve({ port: 0, host: '127.0.0.1', handler: (payload, stream) => stream.reply(payload) });
-  const { port } = (await server.listening) as AddressInfo;
+  const { port } = await server.listening;
   const peer = connect(`ws://127.0.0.1:${port}`);
   let next = 0;
   const ask = async (until: number): Promise<void> => {

@@ -9,6 +9,7 @@ import { createPair } from '../../src/testing.js';
 import { checkedCodec } from '../../src/wire/codec.js';
 import type { Codec } from '../../src/wire/codec.js';
 import { shippedCodec } from '../support/codec/breakable.js';
+import type { CodecName } from '../support/codec/breakable.js';
 import { CODECS } from '../support/codec/shipped.js';
 import { endless } from '../support/peer/endless.js';
 import { framesOf } from '../support/peer/frames.js';
@@ -433,7 +434,7 @@ describe('shared payload', () => {
   const time = virtualPeerTime();
 
   /** A shipped codec, and the payloads that it was given to encode. */
-  function counting(name: 'json' | 'msgpack'): { readonly codec: Codec; readonly encoded: unknown[] } {
+  function counting(name: CodecName): { readonly codec: Codec; readonly encoded: unknown[] } {
     const codec = shippedCodec(name);
     const encoded: unknown[] = [];
     const encodePayload = codec.encodePayload.bind(codec);
@@ -446,7 +447,7 @@ describe('shared payload', () => {
     return { codec, encoded };
   }
 
-  describe.each(CODECS.map(([name]) => [name as 'json' | 'msgpack']))('A shared payload under %s', (name) => {
+  describe.each(CODECS.map(([name]) => [name as CodecName]))('A shared payload under %s', (name) => {
     it.each([
       ['a small value', { price: 12.5, name: 'é😀' }],
       ['a value in fragments', 'é'.repeat(100_000)],

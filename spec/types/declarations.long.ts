@@ -12,6 +12,7 @@ const MODULES = {
   index: 'rxmux',
   node: 'rxmux/node',
   msgpack: 'rxmux/msgpack',
+  rich: 'rxmux/rich',
   port: 'rxmux/port',
   session: 'rxmux/session',
   contract: 'rxmux/contract',

@@ -14,6 +14,7 @@ import type {
 } from '../../src/index.js';
 import type { assemble, connect } from '../../src/index.js';
 import type { MsgpackCodec } from '../../src/msgpack.js';
+import type { RichCodec } from '../../src/rich.js';
 import type { MuxServer, ServeOptions, Verdict } from '../../src/node.js';
 import type { connect as connectNode } from '../../src/node.js';
 import type { Link, Pair, PairOptions, TestServer } from '../../src/testing.js';
@@ -42,7 +43,8 @@ export type Serving = [
   Expect<Accepts<ServeOptions, { readonly port: number; readonly server: undefined }>>,
   Expect<Accepts<ServeOptions, { readonly port: undefined; readonly server: HttpServer }>>,
   Refuse<Accepts<ServeOptions, { readonly port: number; readonly server: HttpServer }>>,
-  Expect<Equal<MuxServer['listening'], Promise<AddressInfo | string>>>,
+  Expect<Equal<MuxServer['listening'], Promise<AddressInfo>>>,
+  Expect<Equal<MuxServer['url'], string>>,
   Expect<Accepts<Verdict, { readonly user: string }>>,
   Expect<Accepts<Verdict, 401>>,
   Refuse<Accepts<Verdict, 404>>,
@@ -66,6 +68,7 @@ export type LimitsMayBeUndefined = [
 
 export type Others = [
   Expect<Accepts<Codec, MsgpackCodec>>,
+  Expect<Accepts<Codec, RichCodec>>,
   Expect<Accepts<Codec['decode'], (message: Message) => Frame>>,
   Expect<Equal<Parameters<Codec['decode']>[1], DecodeLimits | undefined>>,
   Expect<Equal<ConstructorParameters<typeof MsgpackCodec>, []>>,

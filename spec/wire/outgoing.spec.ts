@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { JsonCodec } from '../../src/codec/json.js';
 import { MsgpackCodec } from '../../src/codec/msgpack.js';
+import { RichCodec } from '../../src/codec/rich.js';
 import { checkedCodec } from '../../src/wire/codec.js';
 import type { Codec, Message } from '../../src/wire/codec.js';
 import { ProtocolError } from '../../src/wire/errors.js';
@@ -14,7 +15,7 @@ import { HeldBytes, weightOfPiece } from '../../src/wire/reassembly.js';
 import { SharedEncoding, sharedSliceOf } from '../../src/wire/shared.js';
 import { disguised } from '../support/codec/foreign.js';
 import fc from '../support/fast-check.js';
-import { binaryPayload, frames, jsonPayload } from '../support/wire/arbitraries.js';
+import { binaryPayload, frames, jsonPayload, richPayload } from '../support/wire/arbitraries.js';
 
 const json = new JsonCodec();
 const frame: Frame = { type: 'open', stream: 1, payload: { n: 1 }, headers: { op: 'x' }, end: true, reason: 'r' };
@@ -202,6 +203,7 @@ function counting(codec: Codec & Required<Pick<Codec, 'fragmentCost'>>): {
 const CODECS = [
   ['json', () => new JsonCodec(), jsonPayload()],
   ['msgpack', () => new MsgpackCodec(), binaryPayload()],
+  ['rich', () => new RichCodec(), richPayload()],
 ] as const;
 
 describe.each(CODECS)('The slices of a shared payload under %s', (_name, make, payload) => {

@@ -8,6 +8,11 @@ export function isBytes(value: unknown): value is ArrayBuffer | ArrayBufferView 
   return ArrayBuffer.isView(value) || isArrayBuffer(value);
 }
 
+/** Returns the bytes of a buffer, or of any view of one, without a copy. */
+export function bytesOf(bytes: ArrayBuffer | ArrayBufferView): Uint8Array {
+  return ArrayBuffer.isView(bytes) ? new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength) : new Uint8Array(bytes);
+}
+
 /**
  * Whether an object shows none of its content as properties, as a Map, an Error or a promise does: a codec would lose it in silence. A
  * thenable such as a query counts too, because its properties are the connection's secrets and not the rows.
@@ -205,7 +210,7 @@ function isUsualDate(value: object): boolean {
  * constructor decides, with the tag for built-in types. Reading a prototype leaves compiled code, which costs a fiftieth of sending a small
  * frame.
  */
-function isPlain(value: object & { readonly [Symbol.toStringTag]?: unknown }): boolean {
+export function isPlain(value: object & { readonly [Symbol.toStringTag]?: unknown }): boolean {
   if (value.constructor === Object && value[Symbol.toStringTag] === undefined) return true;
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null || (tagOf(value) === 'Object' && !isThenable(value));

@@ -148,7 +148,8 @@ function entryOf(key: string, value: unknown): string | null {
  * ```
  */
 export class JsonCodec implements Codec {
-  readonly name = 'json';
+  /** `json`; a subclass may have another name. */
+  readonly name: string = 'json';
   readonly binary = false;
 
   /** Keeps Vue from wrapping it in a Proxy: plain objects have another tag. */
@@ -163,7 +164,12 @@ export class JsonCodec implements Codec {
    */
   encode(frame: Frame): string {
     const { payload } = frame;
-    return envelope(frame, payload === undefined || payload === ABSENT ? null : this.encodePayload(payload), quotedFragment(frame, this));
+    return envelope(
+      frame,
+      payload === undefined || payload === ABSENT ? null : this.encodePayload(payload),
+      quotedFragment(frame, this),
+      this,
+    );
   }
 
   /**
@@ -172,7 +178,7 @@ export class JsonCodec implements Codec {
    * @throws TypeError as {@link encode} does, and for a payload that is bytes
    */
   encodeWith(frame: Frame, encodedPayload: Message): string {
-    return envelope(frame, text(encodedPayload, 'the encoded payload'), quotedFragment(frame, this));
+    return envelope(frame, text(encodedPayload, 'the encoded payload', this), quotedFragment(frame, this), this);
   }
 
   /**
@@ -181,7 +187,7 @@ export class JsonCodec implements Codec {
    * @throws TypeError as {@link encode} does
    */
   encodeAround(frame: Frame): readonly [before: string, behind: string] {
-    const around = frame.fragment == null ? envelope(frame, HOLE, null) : envelope(frame, null, HOLE);
+    const around = frame.fragment == null ? envelope(frame, HOLE, null, this) : envelope(frame, null, HOLE, this);
     return around.split(HOLE) as [string, string];
   }
 
@@ -193,10 +199,10 @@ export class JsonCodec implements Codec {
    *   missing or wrong field. The message never quotes the text.
    */
   decode(message: Message, { maxPayloadItems }: DecodeLimits = DEFAULT_LIMITS): CompleteFrame {
-    checkItems(message, maxPayloadItems);
+    checkItems(message, maxPayloadItems, this);
     const frame = typeof message === 'string' ? decodeCanonical(message, MAX_DEPTH) : null;
     // The envelope adds one level around its payload.
-    return frame ?? fromMapping(parse(message, MAX_DEPTH + 1));
+    return frame ?? fromMapping(parse(message, MAX_DEPTH + 1, this));
   }
 
   /**
@@ -216,8 +222,8 @@ export class JsonCodec implements Codec {
    * @throws ProtocolError for bytes, and for text that is not JSON or exceeds a limit; the message never quotes the text
    */
   decodePayload(data: Message, { maxPayloadItems }: DecodeLimits = DEFAULT_LIMITS): unknown {
-    checkItems(data, maxPayloadItems);
-    return parse(data, MAX_DEPTH);
+    checkItems(data, maxPayloadItems, this);
+    return parse(data, MAX_DEPTH, this);
   }
 
   /** Bytes of memory that a decoded payload takes, estimated from above. */
@@ -232,20 +238,20 @@ export class JsonCodec implements Codec {
 
   /** Returns the bytes that a slice of a payload's text takes between quotes. */
   fragmentCost(encodedPayload: Message, from: number, to: number): number {
-    return quotedLength(text(encodedPayload, 'the encoded payload').slice(from, to));
+    return quotedLength(text(encodedPayload, 'the encoded payload', this).slice(from, to));
   }
 }
 
 // Writes keys in the order of `toMapping`. Joining strings here costs four fifths of stringifying the mapping, for a frame of 100 bytes.
 // The encoded payload and the quoted fragment go in unchanged.
-function envelope(frame: Frame, payload: string | null, fragment: string | null): string {
+function envelope(frame: Frame, payload: string | null, fragment: string | null, codec: JsonCodec): string {
   let json = V1_FRAME_TYPES.has(frame.type) ? `{"type":"${frame.type}"` : `{"type":${quote(frame.type)}`;
-  if (frame.stream != null) json += `,"stream":${finite(frame.stream, 'stream')}`;
-  if (frame.code != null) json += `,"code":${finite(frame.code, 'code')}`;
+  if (frame.stream != null) json += `,"stream":${finite(frame.stream, 'stream', codec)}`;
+  if (frame.code != null) json += `,"code":${finite(frame.code, 'code', codec)}`;
   if (frame.end === true) json += ',"end":true';
   if (fragment !== null) json += `,"fragment":${fragment}`;
   if (frame.headers != null) json += `,"headers":${metadata(frame.headers, 'headers')}`;
-  if (frame.last_stream != null) json += `,"last_stream":${finite(frame.last_stream, 'last_stream')}`;
+  if (frame.last_stream != null) json += `,"last_stream":${finite(frame.last_stream, 'last_stream', codec)}`;
   if (frame.more === true) json += ',"more":true';
   if (frame.nonce != null) json += `,"nonce":${quote(frame.nonce)}`;
   if (payload !== null) json += `,"payload":${payload}`;
@@ -259,7 +265,7 @@ const HOLE = '\0';
 
 function quotedFragment(frame: Frame, codec: JsonCodec): string | null {
   if (frame.fragment == null) return null;
-  const fragment = text(frame.fragment, 'the fragment');
+  const fragment = text(frame.fragment, 'the fragment', codec);
   return isPlainTo(codec, frame) ? `"${fragment}"` : quote(fragment);
 }
 
@@ -267,36 +273,36 @@ function metadata(value: Readonly<Metadata>, field: string): string {
   return flatJson(value) ?? checkedMap(value, field);
 }
 
-function finite(value: number, field: string): number {
+function finite(value: number, field: string, { name }: JsonCodec): number {
   if (Number.isFinite(value)) return value;
-  throw new TypeError(`codec 'json': expected a finite number as '${field}', got ${String(value)}`);
+  throw new TypeError(`codec '${name}': expected a finite number as '${field}', got ${String(value)}`);
 }
 
-function text(message: Message, what: string): string {
+function text(message: Message, what: string, { name }: JsonCodec): string {
   if (typeof message === 'string') return message;
-  throw new TypeError(`codec 'json': expected ${what} as text, got ${message.byteLength} bytes`);
+  throw new TypeError(`codec '${name}': expected ${what} as text, got ${message.byteLength} bytes`);
 }
 
-function checkItems(message: Message, most: number): void {
+function checkItems(message: Message, most: number, { name }: JsonCodec): void {
   if (typeof message === 'string' && hasMoreItems(message, most))
-    throw new ProtocolError(`codec 'json': expected at most ${most} items (maxPayloadItems), got more`);
+    throw new ProtocolError(`codec '${name}': expected at most ${most} items (maxPayloadItems), got more`);
 }
 
-function parse(message: Message, levels: number): unknown {
-  if (typeof message !== 'string') throw new ProtocolError(`codec 'json': expected text, got ${message.byteLength} bytes`);
-  const value = parseText(message);
+function parse(message: Message, levels: number, { name }: JsonCodec): unknown {
+  if (typeof message !== 'string') throw new ProtocolError(`codec '${name}': expected text, got ${message.byteLength} bytes`);
+  const value = parseText(message, name);
   if (isTooDeep(value, levels, message)) {
     // The envelope adds a level, which a user does not count.
-    throw new ProtocolError(`codec 'json': expected at most ${MAX_DEPTH} levels of nesting, got more`);
+    throw new ProtocolError(`codec '${name}': expected at most ${MAX_DEPTH} levels of nesting, got more`);
   }
   return value;
 }
 
-function parseText(message: string): unknown {
+function parseText(message: string, codec: string): unknown {
   try {
     return parseJson(message);
   } catch {
     // The error has no cause: the message of the cause quotes the text.
-    throw new ProtocolError(`codec 'json': expected JSON, got ${message.length} characters that are not`);
+    throw new ProtocolError(`codec '${codec}': expected JSON, got ${message.length} characters that are not`);
   }
 }

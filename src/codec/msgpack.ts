@@ -19,10 +19,10 @@ import {
   encodeCanonicalAround,
   encodePlain,
 } from './msgpack-plain.js';
-import { MAX_DEPTH, bytesOf, metadataCopy, plainCopy } from './plain-copy.js';
-import { carriesEntry } from './json-check.js';
-import { emptyDictionary, malformed, prescan, withDoubledBoms } from './prescan.js';
-import { mayBeIndex } from './json-check.js';
+import { MAX_DEPTH, metadataCopy, plainCopy } from './plain-copy.js';
+import { bytesOf, carriesEntry, mayBeIndex } from './json-check.js';
+import { emptyDictionary } from './indices.js';
+import { malformed, prescan, withDoubledBoms } from './prescan.js';
 import type { PrescanLimits } from './prescan.js';
 import { weightOf } from './weight.js';
 

@@ -1,15 +1,10 @@
 import { isDate, isPlainObject } from '../util/check.js';
 import type { Metadata } from '../wire/frame.js';
-import { depthRefusal, hidesContent, isBytes, mapRefusal, placeOf, refusal, unboxed, valueRefusal } from './json-check.js';
+import { bytesOf, depthRefusal, hidesContent, isBytes, mapRefusal, placeOf, refusal, unboxed, valueRefusal } from './json-check.js';
 import type { Key } from './json-check.js';
 
-import { withoutHoles } from './prescan.js';
+import { withoutHoles } from './indices.js';
 import { mayBeIndex } from './json-check.js';
-
-/** Returns the bytes of a buffer, or of any view of one, without a copy. */
-export function bytesOf(bytes: ArrayBuffer | ArrayBufferView): Uint8Array {
-  return ArrayBuffer.isView(bytes) ? new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength) : new Uint8Array(bytes);
-}
 
 /** The most levels of nesting in a payload: the msgpack library stops at 100, and an envelope uses some of them. */
 export const MAX_DEPTH = 95;

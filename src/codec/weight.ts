@@ -8,16 +8,22 @@ import { encodedLength } from '../wire/length.js';
  * ```ts
  * weightOf([[], []]);   // 160: three arrays of 48 bytes and two places of 8, for 7 characters of JSON
  * ```
+ *
+ * @param others weighs values of further types; it returns `null` for all others
  */
-export function weightOf(value: unknown): number {
+export function weightOf(value: unknown, others: ((value: unknown) => number | null) | null = null): number {
   seenKeys = null;
   keysLeft = KEYS_WITHOUT_SET;
+  weighOther = others;
   return weigh(value);
 }
 
-function weigh(value: unknown): number {
+/** Weighs a value within the value that {@link weightOf} weighs. */
+export function weigh(value: unknown): number {
   if (typeof value === 'string') return weighText(value);
   if (typeof value === 'number') return (value | 0) === value ? 0 : NUMBER_BYTES;
+  const other = weighOther?.(value) ?? null;
+  if (other !== null) return other;
   if (typeof value !== 'object' || value === null) return 0;
   if (Array.isArray(value)) return weighArray(value);
   if (value instanceof Uint8Array) return BYTES_BYTES + value.byteLength;
@@ -73,6 +79,7 @@ function isNew(key: string): boolean {
 }
 
 // State of the value that is being weighed: no code of a user runs meanwhile.
+let weighOther: ((value: unknown) => number | null) | null = null;
 let seenKeys: Set<string> | null = null;
 let keysLeft = 0;
 const KEYS_WITHOUT_SET = 64;

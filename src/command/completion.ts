@@ -18,7 +18,7 @@ EXAMPLES
 /** The options of each command, by its name. */
 type Options = Readonly<Record<string, readonly string[]>>;
 
-const CODECS = ['json', 'msgpack'];
+const CODECS = ['json', 'rich', 'msgpack'];
 
 const SCRIPTS: Readonly<Record<string, (options: Options) => string>> = {
   bash: bashScript,

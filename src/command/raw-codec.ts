@@ -21,7 +21,8 @@ const JSON_CODEC: RawCodec = {
 
 /** Returns a codec by its name. `null` for another name, and for msgpack where @msgpack/msgpack is not installed. */
 export async function rawCodec(name: string): Promise<RawCodec | null> {
-  if (name === 'json') return JSON_CODEC;
+  // The messages of `rich` are JSON too, with its tags as they are.
+  if (name === 'json' || name === 'rich') return { ...JSON_CODEC, name };
   return name === 'msgpack' ? msgpack() : null;
 }
 

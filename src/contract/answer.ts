@@ -7,7 +7,7 @@ import { stopUpload } from '../stream/answer.js';
 import { isCall } from '../stream/end.js';
 import { checkOverflow } from '../stream/feed.js';
 import type { FeedOptions, Overflow } from '../stream/feed.js';
-import { observableFrom, promisedBy } from '../stream/input.js';
+import { adopted, observableFrom, promisedBy } from '../stream/input.js';
 import type { SharedPayload } from '../stream/payload.js';
 import { markHandled } from '../stream/promises.js';
 import { Stream } from '../stream/stream.js';
@@ -282,7 +282,7 @@ function begin(bound: Bound, call: AnsweredCall, arounds: readonly Around<unknow
   limit(call.stream);
   const hasReply = isReply(call.kind);
   const answered = (payload: unknown): Outcome => {
-    const returned = bound.answer(payload, call);
+    const returned = adopted(bound.answer(payload, call));
     return new Outcome(hasReply ? returned : checkMany(call.name, returned), hasReply);
   };
   const run = (): MaybeLater => {

@@ -1,8 +1,7 @@
-import { bytesOf } from '../codec/plain-copy.js';
-import { isBytes } from '../codec/json-check.js';
+import { bytesOf, isBytes } from '../codec/json-check.js';
 import { isDate } from '../util/check.js';
+import { fromBase64, toBase64 } from '../util/base64.js';
 import { encodedLength } from '../wire/length.js';
-import { fromBase64, toBase64 } from './base64.js';
 
 /**
  * Stands in a recording for content that was left out, such as a payload. JSON has it as `{"$size":n}`.
@@ -24,6 +23,9 @@ const FORMS: Readonly<Record<string, (content: never) => unknown>> = {
   $date: (ms: number) => new Date(ms),
   $number: Number,
   $bigint: (digits: string) => BigInt(digits),
+  $undefined: () => undefined,
+  $map: (entries: readonly (readonly [unknown, unknown])[]) => new Map(entries.map(([key, value]) => [fromJson(key), fromJson(value)])),
+  $set: (items: readonly unknown[]) => new Set(items.map(fromJson)),
   $size: (size: number) => new Omitted(size),
   $object: (object: object) => mapped(object, fromJson),
 };
@@ -33,7 +35,10 @@ export function toJson(value: unknown): unknown {
   if (Object.is(value, -0)) return { $number: '-0' };
   if (typeof value === 'number') return Number.isFinite(value) ? value : { $number: String(value) };
   if (typeof value === 'bigint') return { $bigint: String(value) };
+  if (value === undefined) return { $undefined: true };
   if (typeof value !== 'object' || value === null) return value;
+  if (value instanceof Map) return { $map: toJson([...(value as ReadonlyMap<unknown, unknown>)]) };
+  if (value instanceof Set) return { $set: toJson([...(value as ReadonlySet<unknown>)]) };
   if (isBytes(value)) return { $base64: toBase64(bytesOf(value)) };
   if (isDate(value)) return { $date: value.getTime() };
   if (value instanceof Omitted) return { $size: value.size };

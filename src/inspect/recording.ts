@@ -22,7 +22,8 @@ export type RecordedFrame = Readonly<Record<string, unknown>>;
 
 /**
  * Returns a line as JSON, without a line break. Values that JSON lacks have these forms: bytes `{"$base64":"…"}`, dates `{"$date":ms}`,
- * numbers such as `NaN` `{"$number":"NaN"}`, big integers `{"$bigint":"…"}`. An object that looks like a form is `{"$object":{…}}`.
+ * numbers such as `NaN` `{"$number":"NaN"}`, big integers `{"$bigint":"…"}`, `undefined` `{"$undefined":true}`, a Map
+ * `{"$map":[[key,value]]}`, a Set `{"$set":[item]}`. An object that looks like a form is `{"$object":{…}}`.
  *
  * @example
  * ```ts

@@ -82,17 +82,20 @@ function checkPath(name: string, path: unknown): string {
 const DECISIVE = ['listening', 'close', errorMonitor] as const;
 
 /** Promises that are still pending. All callers share one, so that each server has one set of listeners. */
-const PENDING = new WeakMap<Server, Promise<AddressInfo | string>>();
+const PENDING = new WeakMap<Server, Promise<AddressInfo>>();
 
-/** Resolves with the server's address once it listens, and rejects when it cannot. Then it removes its listeners from the server. */
-export function listening(server: Server): Promise<AddressInfo | string> {
+/**
+ * Resolves with the server's address once it listens, and rejects when it cannot. Then it removes its listeners from the server. A Unix
+ * socket has its path as the address, the family `Unix` and the port 0.
+ */
+export function listening(server: Server): Promise<AddressInfo> {
   const pending = PENDING.get(server) ?? decided(server);
   // A server that listens already has decided, and may listen elsewhere later.
   if (!server.listening) PENDING.set(server, pending);
   return pending;
 }
 
-function decided(server: Server): Promise<AddressInfo | string> {
+function decided(server: Server): Promise<AddressInfo> {
   const events: EventEmitter = server;
   return new Promise((resolve, reject) => {
     // Some platforms call `listening` with an argument.
@@ -102,12 +105,42 @@ function decided(server: Server): Promise<AddressInfo | string> {
       const address = server.address();
       if (error != null) reject(error);
       else if (address === null) reject(new Error('expected the server to listen, but it was closed before'));
-      else resolve(address);
+      else resolve(typeof address === 'string' ? { address, family: 'Unix', port: 0 } : address);
     };
     if (server.listening) decide();
     // Only monitor the error: on a server of the user's it must not count as handled.
     else for (const event of DECISIVE) events.on(event, decide);
   });
+}
+
+/** Hosts that stand for all addresses of a machine. */
+const EVERY_ADDRESS = new Set(['', '::', '0.0.0.0']);
+
+/**
+ * Returns the address of a server for a dialer on the same machine.
+ *
+ * @param host was given to the server, and may be a name
+ * @throws Error unless the server listens on a port
+ */
+export function urlOf(server: Server, host: string | undefined, path = ''): string {
+  const address = server.address();
+  if (address === null) throw new Error('url: expected a server that listens, got one that does not: await server.listening first');
+  if (typeof address === 'string') throw new Error(`url: expected a server on a port, got one on the Unix socket ${address}`);
+  const name = host === undefined || EVERY_ADDRESS.has(host) ? address.address : host;
+  const shown = EVERY_ADDRESS.has(name) ? 'localhost' : name.includes(':') ? `[${name}]` : name;
+  // The servers of node:https and node:http2 that speak TLS.
+  return `${'setSecureContext' in server ? 'wss:' : 'ws:'}//${shown}:${address.port}${path}`;
+}
+
+/**
+ * Makes Node's error for a taken port one line that says what to do, and returns whether it was one. Its stack would only name files of Node.
+ */
+export function nameTakenPort(error: NodeJS.ErrnoException, { port, host }: ListenOptions): boolean {
+  if (error.code !== 'EADDRINUSE') return false;
+  const where = host === undefined ? `port ${port}` : `port ${port} of ${host}`;
+  error.message = `expected ${where} to be free, but another program listens there (EADDRINUSE): stop it, or pass another port; 0 takes a free one`;
+  error.stack = `Error: ${error.message}`;
+  return true;
 }
 
 /** Makes an HTTP server that only upgrades. It answers each ordinary request with 426, and with 503 while it drains. */

@@ -89,9 +89,27 @@ export interface MuxServer {
   readonly errors$: Observable<HandlerFailure>;
   /**
    * Resolves with the address once the server listens; rejects when it cannot. For a port of its own, an unhandled rejection ends the
-   * program.
+   * program. A server of yours on a Unix socket has the path as its `address`, the family `Unix` and the port 0.
+   *
+   * @example
+   * ```ts
+   * const { port } = await server.listening;   // 41235
+   * ```
    */
-  readonly listening: Promise<AddressInfo | string>;
+  readonly listening: Promise<AddressInfo>;
+  /**
+   * The address that a dialer on this machine passes to `connect`: `wss:` for a server with TLS, the given host, or `localhost` for all
+   * addresses, and `path`. It does not know of a proxy in front of the server.
+   *
+   * @throws Error before the server listens, after it has stopped listening, and on a Unix socket
+   *
+   * @example
+   * ```ts
+   * await server.listening;
+   * console.log('listening at', server.url);   // listening at ws://localhost:8080
+   * ```
+   */
+  readonly url: string;
   /**
    * Returns facts about this server now: the sums of the {@link Peer.stats} of its peers, its connections, its refusals by HTTP status, and
    * the use of its limits. It looks at every peer.
@@ -103,7 +121,7 @@ export interface MuxServer {
    * ```
    */
   stats(): ServerStats;
-  /** The address that the server listens on; `null` before it listens. */
+  /** The address that the server listens on, as Node has it: a Unix socket is a text. `null` before it listens. */
   address(): AddressInfo | string | null;
   /** Resolves once {@link close} was called and every peer has closed, or once the server has failed to listen. */
   readonly closed: Promise<void>;

@@ -16,7 +16,7 @@ import { checkFunction, checkObject, checkOptions, oneLine } from '../util/check
 import { steadyNow } from '../util/time.js';
 import { announce, makePeer, policyOf, resolveAccept, take } from './accept.js';
 import type { ResolvedUpgrade } from './accept.js';
-import { LISTEN_OPTIONS, listening, ownServer, readListenOptions } from './listen.js';
+import { LISTEN_OPTIONS, listening, nameTakenPort, ownServer, readListenOptions, urlOf } from './listen.js';
 import type { ListenOptions } from './listen.js';
 import { SparseLog } from './log.js';
 import { NO_LOAD, nearLimits, sumOf } from './mux-server.js';
@@ -89,15 +89,16 @@ function spreadGoaways(peers: ReadonlySet<Peer>, options: ResolvedClose): Subscr
  *
  * A server of its own answers ordinary requests with 426, and with 503 while draining.
  *
- * If the server cannot get its port, `listening` rejects, the log reports the error, and `closed` resolves. A program that never reads
- * `listening` ends by that unhandled rejection.
+ * If the server cannot get its port, `listening` rejects with one line that says why, the log reports it, and `closed` resolves. A program
+ * that never reads `listening` ends by that unhandled rejection.
  *
  * @throws CodecNotRegistered, and TypeError for a bad option; any error that Node throws for `tls`
  *
  * @example
  * ```ts
  * const server = serve({ port: 0, handler: (payload, stream) => stream.reply(payload) });
- * await server.listening;   // { address: '::', family: 'IPv6', port: 41235 }
+ * const { port } = await server.listening;   // 41235
+ * console.log(server.url);                   // ws://localhost:41235
  * ```
  */
 export function serve(options: ServeOptions): MuxServer {
@@ -106,7 +107,7 @@ export function serve(options: ServeOptions): MuxServer {
 
 class NodeMuxServer implements MuxServer {
   readonly peers = new Set<Peer>();
-  readonly listening: Promise<AddressInfo | string>;
+  readonly listening: Promise<AddressInfo>;
   readonly closed: Promise<void>;
   readonly #peers$ = new Subject<Peer>();
   readonly peers$ = this.#peers$.asObservable();
@@ -177,6 +178,10 @@ class NodeMuxServer implements MuxServer {
     return 'MuxServer';
   }
 
+  get url(): string {
+    return urlOf(this.#server, this.#listenOptions.host, this.#listenOptions.path);
+  }
+
   address(): AddressInfo | string | null {
     return this.#server.address();
   }
@@ -221,7 +226,8 @@ class NodeMuxServer implements MuxServer {
 
   /** Leaves a rejected `listening` unhandled if the program did not handle it: the program must not end as if it had succeeded. */
   readonly #onError = (error: Error): void => {
-    log('error', 'the server failed', error);
+    if (nameTakenPort(error, this.#listenOptions)) log('error', `the server failed: ${error.message}`);
+    else log('error', 'the server failed', error);
     if (!this.#server.listening && !this.#policy.draining$.value) this.#stop();
   };
 

@@ -10,7 +10,7 @@ import { ResetCode } from '../wire/codes.js';
 import { QueueOverflowError } from '../wire/errors.js';
 import { disclaim, endedHere } from './end.js';
 import { failAnswer } from './answer.js';
-import { observableFrom, pullSource, refuseBytes, releaseInput } from './input.js';
+import { adopted, observableFrom, pullSource, refuseBytes, releaseInput } from './input.js';
 import type { Input, PullSource } from './input.js';
 import type { Pull } from './iterator.js';
 import { rejected, unheeded } from './promises.js';
@@ -147,7 +147,7 @@ export class OverflowBuffer {
  */
 export function pump(input: Input<unknown>, outlet: Outlet, overflow: Overflow): TeardownLogic {
   try {
-    const made = typeof input === 'function' && !isThenable(input) ? input() : input;
+    const made = adopted(typeof input === 'function' && !isThenable(input) ? input() : input);
     refuseBytes(made);
     const source = pullSource(Object(made) as object);
     return source === null ? push(made as ObservableInput<unknown>, outlet, overflow) : pull(source, outlet);

@@ -1,7 +1,7 @@
 import { Observable, defer, isObservable } from 'rxjs';
-import type { ObservableInput } from 'rxjs';
+import type { ObservableInput, Observer } from 'rxjs';
 import { guard } from '../rx/subscribers.js';
-import { isArrayBuffer, isBlob, isThenable } from '../util/check.js';
+import { isArrayBuffer, isBlob, isThenable, tagOf } from '../util/check.js';
 import { PulledIterator, StreamIterator } from './iterator.js';
 import type { Pull } from './iterator.js';
 import { markHandled } from './promises.js';
@@ -138,21 +138,72 @@ export function destroyableSource(input: Destroyable, iterator: AsyncIterator<un
  * ArrayBuffer) are a payload and no input. As an input they fail with a TypeError; pass `[bytes]` instead. A string is an input, as for
  * `from` of rxjs, and is sent letter by letter.
  *
+ * An Observable of a browser (`when()`) and an object with `Symbol.observable` or `'@@observable'` are inputs too. An Effect and an actor
+ * that is not started fail with a TypeError, which has the line that runs them.
+ *
  * The call always releases its input, even if the call fails before it pulls a value. It calls `return()` of an iterator, `cancel()` of a
  * ReadableStream, and `destroy()` of a stream of Node.
  */
 export type Input<Out> = ObservableInput<Out> | Blob | (() => ObservableInput<Out> | Blob);
 
 /**
- * `from` of rxjs, also for an Observable of another copy of rxjs, loaded before or after `Symbol.observable` was defined. Any other value
- * fails at the subscription. `defer` converts it, because `from` also takes a scheduler, which is 1 KB of a page.
+ * `from` of rxjs, also for each Observable that {@link adopted} knows. Any other value fails at the subscription. `defer` converts it,
+ * because `from` also takes a scheduler, which is 1 KB of a page.
  */
 export function observableFrom<T>(source: ObservableInput<T>): Observable<T> {
-  if (source instanceof Observable) return source;
-  if (isThenable<unknown>(source)) return defer(() => Promise.resolve(source));
-  if (!isObservable(source)) return defer(() => source);
-  const foreign = source as Observable<T>;
-  return new Observable((subscriber) => foreign.subscribe(subscriber));
+  const known = adopted(source) as ObservableInput<T>;
+  if (known instanceof Observable) return known;
+  return defer(() => (isThenable<unknown>(known) ? Promise.resolve(known) : known));
+}
+
+/** An Observable that is not of this copy of rxjs. */
+interface Foreign {
+  readonly '@@observable'?: unknown;
+  readonly _processingStatus?: unknown;
+  subscribe(observer: Observer<unknown>, options: { readonly signal: AbortSignal }): (() => void) | { unsubscribe(): void } | undefined;
+}
+
+/**
+ * Returns an Observable of others as one of rxjs: of another copy of rxjs, of a browser (`when()`), or an object with `Symbol.observable`,
+ * as it is now, or `'@@observable'`. Returns every other value unchanged, iterables too, because they are pulled.
+ *
+ * @throws TypeError for a value of another library that does nothing until it is run
+ */
+export function adopted(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || value instanceof Observable) return value;
+  const source = value as Foreign & object;
+  // An Effect of version 3 or 4, and an actor of xstate.
+  const isEffect = Symbol.for('effect/Effect') in source || '~effect/Effect' in source;
+  if (isEffect || source._processingStatus === 0)
+    throw new TypeError(`expected a source that runs: pass ${isEffect ? 'Effect.runPromise(effect)' : 'actor.start()'}`);
+  if (isThenable(source) || Symbol.asyncIterator in source || Symbol.iterator in source) return source;
+  if (isObservable(source) || tagOf(source) === 'Observable') return subscribing(source);
+  const self = (source as Partial<Record<symbol, unknown>>)[Symbol.observable] ?? source['@@observable'];
+  return typeof self === 'function' ? subscribing(self.call(source) as Foreign) : source;
+}
+
+function subscribing(source: Foreign): Observable<unknown> {
+  return new Observable((subscriber) => {
+    // A browser's `subscribe` takes a signal and returns nothing. It calls these functions without `this`.
+    const leaving = new AbortController();
+    subscriber.add(() => {
+      leaving.abort();
+    });
+    return source.subscribe(
+      {
+        next: (value) => {
+          subscriber.next(value);
+        },
+        error: (error) => {
+          subscriber.error(error);
+        },
+        complete: () => {
+          subscriber.complete();
+        },
+      },
+      leaving,
+    );
+  });
 }
 
 /**

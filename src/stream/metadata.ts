@@ -61,9 +61,10 @@ function isLiteral(object: object & { readonly [Symbol.toStringTag]?: unknown })
   return Object.getPrototypeOf(object) === Object.prototype && object[Symbol.toStringTag] === undefined && showsItsEntries(object);
 }
 
-/** Returns metadata as the codec encodes and decodes it. */
+/** Returns metadata as the codec encodes and decodes it. An entry that is `undefined` is left out, also by a codec that carries it. */
 function transmitted(metadata: Metadata, codec: Codec, field: MetadataField): Readonly<Metadata> | null {
   if (Object.keys(metadata).length === 0) return null;
+  for (const key in metadata) if (metadata[key] === undefined) Reflect.deleteProperty(metadata, key);
   const decoded = codec.decodePayload(encoded(metadata, codec, field)) as Metadata;
   return Object.keys(decoded).length === 0 ? null : Object.freeze(decoded);
 }

@@ -1,5 +1,4 @@
 // A broker in one process, over the embedded log and bus. It stands in for NATS or Redis.
-import type { AddressInfo } from 'node:net';
 import { answering } from 'rxmux/contract';
 import { serve } from 'rxmux/node';
 import { answerTopic, memoryBus, memoryLog } from 'rxmux/topics';
@@ -20,6 +19,6 @@ export async function serveBroker(): Promise<string> {
     send: ({ channel, value }) => bus.send(channel, value),
   });
   const server = serve({ port: 0, host: '127.0.0.1', ...answers });
-  const { port } = (await server.listening) as AddressInfo;
-  return `ws://127.0.0.1:${port}`;
+  await server.listening;
+  return server.url;
 }

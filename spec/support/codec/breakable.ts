@@ -1,11 +1,18 @@
 import { JsonCodec } from '../../../src/codec/json.js';
 import { MsgpackCodec } from '../../../src/codec/msgpack.js';
+import { RichCodec } from '../../../src/codec/rich.js';
 import type { Codec } from '../../../src/wire/codec.js';
 import type { Frame } from '../../../src/wire/frame.js';
 
-export type CodecName = 'json' | 'msgpack';
+export type CodecName = 'json' | 'msgpack' | 'rich';
 
-export const shippedCodec = (name: CodecName): Codec => (name === 'json' ? new JsonCodec() : new MsgpackCodec());
+const MADE: Readonly<Record<CodecName, () => Codec>> = {
+  json: () => new JsonCodec(),
+  msgpack: () => new MsgpackCodec(),
+  rich: () => new RichCodec(),
+};
+
+export const shippedCodec = (name: CodecName): Codec => MADE[name]();
 
 /** A method of a codec that encodes. */
 export type Encoder = 'encode' | 'encodePayload' | 'encodeWith';

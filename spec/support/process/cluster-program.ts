@@ -1,6 +1,5 @@
 import cluster from 'node:cluster';
 import type { Worker } from 'node:cluster';
-import type { AddressInfo } from 'node:net';
 import { serve } from '../../../src/node.js';
 
 const WORKERS = 2;
@@ -38,7 +37,7 @@ function runWorker({ id }: Worker): void {
   let refusals = 0;
   server.refusals$.subscribe(() => refusals++);
   const report = (what: Report): unknown => process.send?.(what);
-  void server.listening.then((address) => report({ what: 'listens', port: (address as AddressInfo).port }));
+  void server.listening.then(({ port }) => report({ what: 'listens', port }));
   process.on('message', ({ op }: Order) => {
     if (op === 'count') report({ what: 'counts', worker: id, peers: server.peers.size, refusals });
     else {

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { MessageChannel } from 'node:worker_threads';
 import { firstValueFrom } from 'rxjs';
 import { WebSocket as Ws } from 'ws';
@@ -124,7 +124,7 @@ function overTcp(
       http.on('connection', (socket: Socket) => sockets.add(socket));
       const server = serve({ ...accepting, codec: accepting?.codec ?? codec, server: http });
       http.listen(0, '127.0.0.1');
-      const { port } = (await server.listening) as AddressInfo;
+      const { port } = await server.listening;
       const accepted = firstValueFrom(server.peers$);
       const dialer = dial(`${tls === undefined ? 'ws' : 'wss'}://127.0.0.1:${port}`, { ...dialing, codec: dialing?.codec ?? codec });
       const [acceptor] = await Promise.all([accepted, dialer.opened.catch(() => undefined)]);

@@ -78,3 +78,36 @@ const metadata = (): fc.Arbitrary<Metadata | null> =>
       arbitrary: fc.dictionary(fc.constantFrom('op', 'ключ', '"k"'), fc.oneof(awkwardText(6), fc.nat(), fc.constant(null)), { maxKeys: 2 }),
     },
   );
+
+/** Every kind of value that the codec `rich` carries, nested in each other, and objects that look like its tagged form. */
+export const richPayload = (): fc.Arbitrary<unknown> => richValue().filter((value) => value !== undefined);
+
+const richValue = (): fc.Arbitrary<unknown> =>
+  fc.letrec<{ value: unknown }>((tie) => {
+    const key = fc.oneof(fc.constantFrom('$', '$$', '__proto__', 'constructor', 'toString', '1', 'id', 'näme', '"'), awkwardText(6));
+    const entries = fc.uniqueArray(fc.tuple(key, tie('value')), { maxLength: 4, selector: ([name]) => name });
+    return {
+      value: fc.oneof(
+        { maxDepth: 5, withCrossShrink: true },
+        fc.oneof(
+          awkwardText(12),
+          fc.integer(),
+          fc.double(),
+          fc.constantFrom(NaN, Infinity, -Infinity, -0, 0, null, true, false, undefined, '$', '\\u0024'),
+          fc.bigInt(),
+          fc.bigInt({ min: -(10n ** 60n), max: 10n ** 60n }),
+          fc.date({ noInvalidDate: false }),
+          fc.uint8Array({ maxLength: 20 }),
+        ),
+        fc.array(tie('value'), { maxLength: 4 }),
+        // Unlike a literal, it makes an own property of `__proto__`.
+        entries.map((all) => Object.fromEntries(all)),
+        fc.array(fc.tuple(tie('value'), tie('value')), { maxLength: 4 }).map((all) => new Map(all)),
+        fc.array(tie('value'), { maxLength: 4 }).map((all) => new Set(all)),
+        tie('value').map((value) => ({ $: value })),
+        fc
+          .tuple(fc.constantFrom('date', 'map', 'set', 'bigint', 'number', 'undefined', 'bytes', '$', 'x'), tie('value'))
+          .map((tag) => ({ $: tag })),
+      ),
+    };
+  }).value;

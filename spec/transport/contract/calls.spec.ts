@@ -76,12 +76,12 @@ onEveryLine('calls', (join, kind, codec) => {
     expect(push.id).toBe(2);
   });
 
-  it('Peer sends bytes with a binary codec, and rejects them at the call with a text codec', async () => {
+  it('Peer sends bytes with a codec that carries them, and rejects them at the call with json', async () => {
     const { dialer, acceptor } = await join();
     acceptor.onStream((payload, stream) => stream.reply(payload));
     const bytes = Uint8Array.from({ length: 200_000 }, (_, n) => n * 7);
     const answer = dialer.request<Uint8Array>(bytes);
-    if (codec.binary) expect(Buffer.compare(await answer, bytes)).toBe(0);
+    if (codec.name !== 'json') expect(Buffer.compare(await answer, bytes)).toBe(0);
     else await expect(answer).rejects.toBeInstanceOf(TypeError);
   });
 

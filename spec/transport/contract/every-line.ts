@@ -2,16 +2,17 @@ import { afterEach, beforeEach, describe, expect } from '@jest/globals';
 import { JsonCodec } from '../../../src/index.js';
 import type { Codec } from '../../../src/index.js';
 import { MsgpackCodec } from '../../../src/msgpack.js';
+import { RichCodec } from '../../../src/rich.js';
 import { watchResources } from '../../support/socket/leaks.js';
 import { LINE_KINDS } from '../../support/socket/lines.js';
 import type { Line, LineKind, LineOptions } from '../../support/socket/lines.js';
 
 type Join = (options?: Omit<LineOptions, 'codec'>) => Promise<Line>;
 
-/** Runs tests of the transport contract through two peers, on every line and with both codecs. A line may leak nothing. */
+/** Runs tests of the transport contract through two peers, on every line and with each codec. A line may leak nothing. */
 export function onEveryLine(title: string, holds: (join: Join, kind: LineKind, codec: Codec) => void): void {
   describe.each(LINE_KINDS)(`${title}: $name`, (kind) => {
-    describe.each([new JsonCodec(), new MsgpackCodec()])('with $name', (codec) => {
+    describe.each([new JsonCodec(), new MsgpackCodec(), new RichCodec()])('with $name', (codec) => {
       let lines: Line[] = [];
       let leaks: ReturnType<typeof watchResources>;
 

@@ -22,7 +22,7 @@ export interface CallSettings {
 }
 
 /** The part of each call's help that is the same. */
-export const COMMON_HELP = `  --codec NAME      json or msgpack (default json)
+export const COMMON_HELP = `  --codec NAME      json, rich or msgpack (default json)
   --timeout MS      wait so long for the connection, and for the answer to a
                     request (default 10000; 0 waits without end)
   -H 'NAME: VALUE'  send a header with the handshake; may come repeatedly

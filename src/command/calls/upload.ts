@@ -13,8 +13,8 @@ export const help = `rxmux upload: sends a file on a stream, and prints the answ
 USAGE
   rxmux upload [options] URL [NAME] FILE
 
-The file leaves in pieces of at most 64 KiB: bytes under msgpack, and texts in
-base64 under json. With - as FILE, the standard input leaves as it comes. A
+The file leaves in pieces of at most 64 KiB: bytes under msgpack and rich, and
+texts in base64 under json. With - as FILE, the standard input leaves as it comes. A
 terminal shows the progress.
 
 OPTIONS
@@ -72,7 +72,7 @@ async function* piecesOf(path: string, { codec }: CallSettings, progress: Progre
   const pieces: AsyncIterable<Buffer> = path === '-' ? process.stdin : createReadStream(path, { highWaterMark: PIECE_BYTES });
   for await (const piece of pieces) {
     progress.sent(piece.byteLength);
-    yield codec === 'msgpack' ? piece : piece.toString('base64');
+    yield codec === 'json' ? piece.toString('base64') : piece;
   }
   progress.endLine();
 }

@@ -56,10 +56,15 @@ function shown(payload: unknown): string {
   return safeInspected(inspect(payload, { depth: null, colors: hasColours(), maxArrayLength: null, maxStringLength: null }));
 }
 
-/** Returns the JSON of a value, with bytes in base64. */
+/** Returns the JSON of a value, with bytes in base64, a bigint as text, and a Map or a Set as an array. */
 function jsonOf(value: unknown): string {
-  const bytesAsText = (_: string, inner: unknown): unknown => (inner instanceof Uint8Array ? Buffer.from(inner).toString('base64') : inner);
-  return safeJson(JSON.stringify(value, bytesAsText));
+  return safeJson(JSON.stringify(value, (_: string, inner: unknown) => plain(inner)));
+}
+
+function plain(value: unknown): unknown {
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('base64');
+  if (typeof value === 'bigint') return String(value);
+  return value instanceof Map || value instanceof Set ? [...(value as Iterable<unknown>)] : value;
 }
 
 function printError(error: Error, { json }: CallSettings): void {

@@ -32,7 +32,7 @@ OPTIONS
   --host HOST       listen on this address (default 127.0.0.1). Over a
                     loopback address, only dialers that ask for localhost or
                     such an address may connect
-  --codec NAME      json or msgpack (default json)
+  --codec NAME      json, rich or msgpack (default json)
   --files DIR       serve the files of this directory (default none)
 ${INSPECTOR_HELP}  -h, --help        print this page
 

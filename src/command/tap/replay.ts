@@ -42,7 +42,7 @@ the recording.
 OPTIONS
   --connection N    replay this connection (default 1)
   --speed N         N times as fast as recorded (default 1; 0 is at once)
-  --codec NAME      json or msgpack (default json)
+  --codec NAME      json, rich or msgpack (default json)
   --timeout MS      wait so long for the next frame, beyond the longest pause of
                     the recording (default 10000; 0 waits without end)
   -H 'NAME: VALUE'  send a header with the handshake; may come repeatedly
@@ -168,7 +168,8 @@ async function settingsOf(args: readonly string[]): Promise<Settings> {
   const [file = '', ...rest] = positionals;
   const url = addressOf(rest);
   const codec = await rawCodec(values.codec);
-  if (codec === null) throw new UsageError(`expected the codec json, or msgpack with @msgpack/msgpack installed, got '${values.codec}'`);
+  if (codec === null)
+    throw new UsageError(`expected the codec json, rich, or msgpack with @msgpack/msgpack installed, got '${values.codec}'`);
   return {
     url,
     lines: await linesOf(file),

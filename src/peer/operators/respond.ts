@@ -44,7 +44,7 @@ export function respond<P = unknown, In = unknown, Out = unknown, O extends Answ
   return (source) => new Observable((subscriber) => source.subscribe(new Responding(subscriber, project as Project, overflow)));
 }
 
-/** The values that answer a stream: all that rxjs takes for an Observable, and a Blob. Nothing leaves the stream to other handlers. */
+/** The values that answer a stream: all that rxjs takes for an Observable, Observables of others, and a Blob. Nothing leaves the stream to other handlers. */
 export type Answer<Out> = ObservableInput<Out> | Blob | PromiseLike<void> | void;
 
 type Project = (payload: unknown, stream: Stream) => Input<unknown> | void;
