@@ -43,10 +43,10 @@ export type CallsAreTyped = [
   Expect<Equal<ReturnType<typeof price>, Observable<number>>>,
   Expect<Equal<ReturnType<typeof booking.call>, Promise<number>>>,
   Expect<Equal<typeof booking.data, number | undefined>>,
-  Expect<Equal<NonNullable<typeof booking.failure>['name'], 'TAKEN' | 'CLOSED' | 'INVALID' | 'UNKNOWN'>>,
+  Expect<Equal<NonNullable<typeof booking.failure>['name'], 'TAKEN' | 'CLOSED' | 'INVALID' | 'UNKNOWN' | 'INTERNAL'>>,
   Expect<Equal<Taken['data'], { by: string }>>,
   Expect<Equal<Extract<FailureOf<typeof api.book>, { readonly name: 'INVALID' }>['data'], readonly Issue[]>>,
-  Expect<Equal<NonNullable<typeof plain.failure>['name'], 'INVALID' | 'UNKNOWN'>>,
+  Expect<Equal<NonNullable<typeof plain.failure>['name'], 'INVALID' | 'UNKNOWN' | 'INTERNAL'>>,
   Expect<Equal<typeof value.value, number>>,
   Expect<Equal<typeof stated.value, number | undefined>>,
 ];

@@ -10,7 +10,7 @@ import type { SocketClose, Transport } from '../transport/transport.js';
 import type { Codec } from '../wire/codec.js';
 import { CloseCode, ResetCode } from '../wire/codes.js';
 import type { CloseReason } from '../wire/codes.js';
-import { ConnectionFault, closeText } from '../wire/errors.js';
+import { closeText } from '../wire/errors.js';
 import type { AnyMuxError } from '../wire/errors.js';
 import { ABSENT } from '../wire/frame.js';
 import type { Frame, FrameDirection } from '../wire/frame.js';
