@@ -162,7 +162,7 @@ describe('calls of a contract', () => {
       calls.feed('x', { timeoutMs: 5 }).subscribe({ error: () => undefined });
       expectSubscriptions(answer$.subscriptions).toBe(subs);
       flush();
-      expect(aborted).toEqual([LATE]);
+      expect(aborted).toEqual([expect.objectContaining({ name: 'AbortError', cause: LATE })]);
     }),
   );
 

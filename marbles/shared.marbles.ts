@@ -222,7 +222,7 @@ describe('the options of shared', () => {
 
   it.each<[string, () => unknown, string]>([
     ['a call in the place of a function', () => shared(price() as never), 'shared: expected a function, got an object'],
-    ['a misspelt option', () => shared(price, { keeps: 1 } as SharedOptions), "shared: expected one of keep, peer, got 'keeps'"],
+    ['a misspelt option', () => shared(price, { keeps: 1 } as SharedOptions), "shared: no 'keeps'; did you mean 'keep'?"],
     ['a negative time', () => shared(price, { keep: -1 }), 'shared.keep: expected a number of at least 0, got -1'],
     ['an object that is no peer', () => shared(price, { peer: {} as never }), 'shared.peer: expected a Peer, got an object'],
     ['a number for options', () => shared(price, 5 as SharedOptions), 'shared: expected { keep, peer }, got 5'],

@@ -241,7 +241,7 @@ describe('RichCodec TypeErrors', () => {
     ['a function', { user: { tags: [() => 1] } }, 'payload.user.tags[0], got a function'],
     ['a symbol', [Symbol('s')], 'payload[0], got a symbol'],
     ['ABSENT', ABSENT, 'payload, got a symbol'],
-    ['a Promise', [Promise.resolve(1)], 'payload[0], got a Promise'],
+    ['a Promise', [Promise.resolve(1)], 'payload[0], got a promise (await it first)'],
     ['a RegExp', [/a/g], 'payload[0], got a RegExp'],
     ['an Error', { e: new RangeError('lost') }, 'payload.e, got an Error'],
     ['a WeakMap', [new WeakMap()], 'payload[0], got a WeakMap'],

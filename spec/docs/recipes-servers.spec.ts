@@ -623,6 +623,8 @@ describe('recipes push', () => {
   ];
 
   describe.each(FOLLOWED)('%s', (_, serve, follow) => {
+    collectLogs();
+
     const VALUES = { a: { seq: 1 }, b: { seq: 2 } };
     const NOW = { reconnect: { minDelayMs: 0, maxDelayMs: 0 }, keepalive: false } as const;
 

@@ -223,7 +223,7 @@ describe('instrument', () => {
     ['threw nothing', () => void failWith(undefined), []],
     ['threw an object', () => void failWith({ code: 'EBIG' }), [[undefined, 'EBIG']]],
     ['threw an error of a remote', () => void failWith(new RemoteError('full', null)), [['REMOTE', 'full']]],
-    ['threw an error that cannot be read', () => void failWith(unreadable()), [[undefined, 'unknown error']]],
+    ['threw an error that cannot be read', () => void failWith(unreadable()), [[undefined, 'unknown error: throw an Error']]],
     [
       'reset the stream',
       (stream) => {

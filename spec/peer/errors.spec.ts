@@ -638,6 +638,8 @@ describe('retried calls', () => {
   });
 
   describe('Call in the delay before its next attempt', () => {
+    collectLogs();
+
     /** Checks that `told` is empty until `act` runs, and holds the refusal soon after. */
     const failsAt = async (act: () => unknown, told: unknown[]): Promise<void> => {
       await time.advance(10);

@@ -6,7 +6,7 @@ import type { CloseHandler, CloseReason, ConnectOptions, Hello, Peer, PeerStatus
 import { serve } from '../../src/node.js';
 import { StatusTracker } from '../../src/peer/status.js';
 import { createPair, createServer } from '../../src/testing.js';
-import { dialing, echoing } from '../support/peer/dialing.js';
+import { dialing, echo, echoing, welcome } from '../support/peer/dialing.js';
 import { framesOf } from '../support/peer/frames.js';
 import { collectLogs } from '../support/peer/logs.js';
 import { Network } from '../support/peer/network.js';
@@ -263,7 +263,7 @@ describe('Peer', () => {
     ['that is being made', {}],
     ['of a peer that dials on its first call', { lazy: true }],
   ])('`ping` waits for the connection %s, and does not count the wait', async (_when, options) => {
-    const network = echoing();
+    const network = new Network({ onHello: welcome, onStream: echo });
     const peer = dialing(network, { hello: later, ...options });
     const ping = settled(peer.ping());
     await time.advance(500);

@@ -127,7 +127,7 @@ describe('useStream of Svelte', () => {
 
   it.each([
     ['`useMux` outside of a component', () => door.useMux(), /./],
-    ['a misspelt option', () => mounted(STREAM, { open: () => NEVER, options: { keepvalue: true } }), /got 'keepvalue'/],
+    ['a misspelt option', () => mounted(STREAM, { open: () => NEVER, options: { keepvalue: true } }), /did you mean 'keepValue'/],
     ['a peer that is none', () => door.useMuxStatus(JSON.parse('{}') as Peer), /useMuxStatus: expected a Peer, got an object/],
   ])('%s is refused', (_, act, says) => {
     expect(act).toThrow(says);

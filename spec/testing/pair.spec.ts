@@ -173,6 +173,8 @@ describe.each(CLOCKS)('createPair in $kind time', ({ start }) => {
 });
 
 describe.each(CLOCKS)('the link of a pair in $kind time', ({ start }) => {
+  collectLogs();
+
   let clock: Clock;
 
   beforeEach(() => {
@@ -247,6 +249,8 @@ describe.each(CLOCKS)('the link of a pair in $kind time', ({ start }) => {
 });
 
 describe('createPair', () => {
+  collectLogs();
+
   it('`createPair` sends no keepalive unless an option asks for it', async () => {
     const clock = CLOCKS[0]?.start();
     const quiet = traffic(createPair());

@@ -153,7 +153,7 @@ describe('useStream of Vue', () => {
   it.each([
     ['`useMux` without a peer', () => useMux(), 'expected a peer, got none: write app.provide(MUX, peer)'],
     ['`useStream` outside of a scope', () => useStream(() => NEVER), 'useStream: expected a call within setup or an effect scope'],
-    ['a misspelt option', () => useStream(() => NEVER, [], { keepvalue: true } as object), "got 'keepvalue'"],
+    ['a misspelt option', () => useStream(() => NEVER, [], { keepvalue: true } as object), "did you mean 'keepValue'"],
     ['a peer that is none', () => useMuxStatus(JSON.parse('{}') as Peer), 'useMuxStatus: expected a Peer, got an object'],
     ['a misspelt option of `useCall`', () => useCall(() => NEVER, { abort: true } as object), "got 'abort'"],
   ])('%s is refused', (_, act, says) => {

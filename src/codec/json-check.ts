@@ -37,7 +37,10 @@ export function unboxed(value: object): unknown {
  * @param keys lead from the outermost value to the refused one
  */
 export function valueRefusal(codec: string, root: string, keys: readonly Key[], value: unknown): TypeError {
-  return refusal(codec, `expected a value it can carry at ${placeOf(root, keys)}, got ${kindOf(value)}${remedyFor(value)}`);
+  return refusal(
+    codec,
+    `expected a value it can carry at ${placeOf(root, keys)}, got ${kindOf(value)}${codec === 'rich' ? '' : remedyFor(value)}`,
+  );
 }
 
 /** Advises on a value that another codec carries. */

@@ -24,7 +24,7 @@ export function stopUpload(stream: StreamCore): void {
 }
 
 /** Resets a stream with the error of its handler or its input. After the stream's end the answer stands, and only this side sees the error. */
-export function failAnswer(stream: StreamCore, error: unknown, what?: string): void {
+export function failAnswer(stream: StreamCore, error: unknown, what = 'a handler'): void {
   const { local, sealed } = stream;
   const isReported = !local && isUnexpected(error, stream);
   const when = sealed ? ' after its stream had ended' : '';
