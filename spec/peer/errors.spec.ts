@@ -26,6 +26,8 @@ import { throws } from '../support/peer/user-code.js';
 
 describe('errors', () => {
   const time = virtualPeerTime();
+  // After the clock, whose last steps bring refusals.
+  collectLogs();
 
   /** The error that a request rejects with when an event happens around it. */
   interface Case {
@@ -389,8 +391,6 @@ describe('errors', () => {
   ];
 
   describe('Errors of a request', () => {
-    collectLogs();
-
     it.each(CASES.map((entry) => [entry.when, entry] as const))(
       'A request rejects when %s',
       async (_when, { run, code, retriable, streamId, facts, message }) => {
