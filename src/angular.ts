@@ -14,7 +14,7 @@ export { injectCall } from './angular/inject-call.js';
 export type { InjectedCall } from './angular/inject-call.js';
 export { injectPeer, injectStatus, MUX, provideMux } from './angular/mux.js';
 export { muxResource } from './angular/mux-resource.js';
-export type { MuxResource, MuxResourceOptions } from './angular/mux-resource.js';
+export type { InitialValue, MuxResource, MuxResourceOptions } from './angular/mux-resource.js';
 export type { MuxResourceStatus } from './angular/resource-state.js';
 export type { CallActions, CallState, FailureOf, UseCallOptions } from './store/call-store.js';
 export { VERSION } from './version.js';

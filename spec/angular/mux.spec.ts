@@ -5,13 +5,15 @@ import {
   inject,
   InjectionToken,
   Injector,
+  makeStateKey,
   provideZonelessChangeDetection,
   signal,
+  TransferState,
 } from '@angular/core';
 import type { EnvironmentProviders, Provider, WritableSignal } from '@angular/core';
 import { TestBed } from '@angular/core/testing';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { EMPTY, NEVER, Observable, Subject } from 'rxjs';
+import { EMPTY, NEVER, Observable, Subject, throwError } from 'rxjs';
 import { injectPeer, injectStatus, MUX, muxResource, provideMux } from '../../src/angular.js';
 import type { MuxResource, MuxResourceOptions } from '../../src/angular.js';
 import { logger, ResetCode } from '../../src/index.js';
@@ -381,6 +383,68 @@ describe('muxResource', () => {
     await TestBed.inject(ApplicationRef).whenStable();
     expect(states(resource)).toEqual(['loading', undefined, undefined]);
     expect(opened).toBe(0);
+  });
+
+  describe('the initial value of a server', () => {
+    const KEY = makeStateKey<string>('price');
+
+    let page: TransferState;
+
+    beforeEach(() => {
+      page = new TransferState();
+    });
+
+    /** A resource of an application whose page has values of a server, or gets them. */
+    function transferring(options: MuxResourceOptions<string, null>, ...more: Provider[]) {
+      return resourceOf(createPair().dialer, options, { provide: TransferState, useValue: page }, ...more);
+    }
+
+    it('A server renders the value of `load`, is not stable before, and puts the value into the page', async () => {
+      const loaded = new Subject<string>();
+      const initial = { key: 'price', load: () => loaded };
+      const resource = transferring({ stream: () => NEVER, defaultValue: 'none', initial }, ON_SERVER);
+      let isStable = false;
+      const stable = TestBed.inject(ApplicationRef)
+        .whenStable()
+        .then(() => (isStable = true));
+      await settle();
+      expect([isStable, states(resource)]).toEqual([false, ['loading', 'none', undefined]]);
+      loaded.next('of the server');
+      await stable;
+      expect(states(resource)).toEqual(['resolved', 'of the server', undefined]);
+      expect(page.get(KEY, '')).toBe('of the server');
+    });
+
+    it.each([
+      ['fails', () => throwError(() => new Error('away')), 'away'],
+      ['has no value', () => EMPTY, 'no elements in sequence'],
+    ])('A `load` that %s is the error of the resource, and the page gets nothing', async (_what, load, message) => {
+      const resource = transferring({ stream: () => NEVER, initial: { key: 'price', load } }, ON_SERVER);
+      await settle();
+      await TestBed.inject(ApplicationRef).whenStable();
+      expect([resource.status(), resource.error()?.message]).toEqual(['error', message]);
+      expect(page.hasKey(KEY)).toBe(false);
+    });
+
+    it('A page begins with the value, until the first one of the stream, and takes it once', async () => {
+      const values$ = new Subject<string>();
+      page.set(KEY, 'of the server');
+      const load = jest.fn(() => NEVER);
+      const options = { stream: () => values$, defaultValue: 'none', initial: { key: 'price', load } };
+      const resource = transferring(options);
+      expect(states(resource)).toEqual(['reloading', 'of the server', undefined]);
+      await settle();
+      values$.next('live');
+      expect(states(resource)).toEqual(['resolved', 'live', undefined]);
+      const second = TestBed.runInInjectionContext(() => muxResource(options));
+      expect([second.value(), load.mock.calls]).toEqual(['none', []]);
+    });
+
+    it('A page without the value begins as without `initial`', () => {
+      const initial = { key: 'price', load: () => NEVER };
+      const resource = transferring({ stream: () => NEVER, defaultValue: 'none', initial });
+      expect(states(resource)).toEqual(['loading', 'none', undefined]);
+    });
   });
 
   it('A resource without a value leaves the application stable', async () => {

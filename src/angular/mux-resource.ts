@@ -1,13 +1,36 @@
-import { computed, effect, inject, Injector, linkedSignal, NgZone, runInInjectionContext, signal, untracked } from '@angular/core';
+import {
+  computed,
+  effect,
+  inject,
+  Injector,
+  linkedSignal,
+  makeStateKey,
+  NgZone,
+  PendingTasks,
+  runInInjectionContext,
+  signal,
+  TransferState,
+  untracked,
+} from '@angular/core';
 import type { Signal, WritableSignal } from '@angular/core';
+import { firstValueFrom } from 'rxjs';
 import type { ObservableInput } from 'rxjs';
 import type { Peer } from '../peer/peer.js';
+import { observableFrom } from '../stream/input.js';
 import { valuesEqual } from '../wire/mapping.js';
 import { checkOptions } from '../util/check.js';
 import type { NamesOf } from '../util/check.js';
 import { injectPeer, isOnServer } from './mux.js';
-import { asError, changesOf, opening } from './resource-state.js';
+import { arrived, asError, changesOf, failed, opening } from './resource-state.js';
 import type { Change, MuxResourceStatus, ResourceState } from './resource-state.js';
+
+/** The first value of a page that a server renders. */
+export interface InitialValue<T> {
+  /** The name under which the value travels with the page. No other resource of the application may have it. */
+  readonly key: string;
+  /** Runs on the server alone, where no stream opens. The server renders its first value, which the page takes as JSON. */
+  readonly load: () => ObservableInput<T>;
+}
 
 /** How a {@link muxResource} is made. */
 export interface MuxResourceOptions<T, P> {
@@ -23,6 +46,11 @@ export interface MuxResourceOptions<T, P> {
   readonly stream: (call: { readonly params: Exclude<P, undefined>; readonly peer: Peer }) => ObservableInput<T>;
   /** The value before the first one. Default `undefined`. */
   readonly defaultValue?: T | undefined;
+  /**
+   * Renders a value on a server, and begins with it in the browser: the page shows no gap until the stream's first value. The application on
+   * the server is not stable before. Default: the server renders the `defaultValue`.
+   */
+  readonly initial?: InitialValue<T> | undefined;
   /** Whether the value stays when the parameters change, until the first value of the next stream. Default `false`. */
   readonly keepValue?: boolean | undefined;
   /** Where the resource lives. Default: the current one. */
@@ -34,6 +62,7 @@ const OPTIONS: NamesOf<MuxResourceOptions<unknown, unknown>> = {
   params: true,
   stream: true,
   defaultValue: true,
+  initial: true,
   keepValue: true,
   injector: true,
 };
@@ -63,8 +92,8 @@ interface Asked<P> {
  * Reads a stream into signals for as long as its component or service lives. The value survives reconnects: the stream opens again on
  * the next socket, and `status` is `reconnecting` until then. A stream that completes stays `resolved`, without any value too.
  *
- * On a server (SSR and prerender) it opens nothing, and its status is `loading`, as at first in the browser. It never keeps an
- * application from being stable. Call it where `inject` works, or pass an `injector`.
+ * On a server (SSR and prerender) it opens nothing, and its status is `loading`, as at first in the browser. Only `initial` keeps an
+ * application from being stable, until its value is there. Call it where `inject` works, or pass an `injector`.
  *
  * @throws TypeError for an unknown option; Error where no provider has a peer
  *
@@ -96,6 +125,7 @@ class StreamResource<T, P> implements MuxResource<T | undefined> {
   readonly #state: WritableSignal<ResourceState<T | undefined>>;
 
   constructor(options: MuxResourceOptions<T, P>) {
+    const transferred = isOnServer() ? undefined : taken(options.initial);
     this.#asked = askedBy(options.params, this.#round);
     this.#state = linkedSignal<Asked<P>, ResourceState<T | undefined>>({
       source: this.#asked,
@@ -103,13 +133,15 @@ class StreamResource<T, P> implements MuxResource<T | undefined> {
         const { defaultValue, keepValue = false } = options;
         if (now.params === undefined) return { status: now.error === undefined ? 'idle' : 'error', value: defaultValue, error: now.error };
         const isSame = before?.source.params === now.params;
-        return opening(keepValue || isSame ? before?.value : undefined, defaultValue);
+        const held = before === undefined ? transferred : keepValue || isSame ? before.value : undefined;
+        return opening(held, defaultValue);
       },
     });
     this.value = computed(() => this.#state().value);
     this.status = computed(() => this.#state().status);
     this.error = computed(() => this.#state().error);
     if (!isOnServer()) this.#read(options.stream);
+    else if (options.initial !== undefined) this.#load(options.initial);
   }
 
   reload(): boolean {
@@ -117,6 +149,19 @@ class StreamResource<T, P> implements MuxResource<T | undefined> {
     if (status === 'idle' || status === 'loading' || status === 'reloading') return false;
     this.#round.update((round) => round + 1);
     return true;
+  }
+
+  #load({ key, load }: InitialValue<T>): void {
+    const page = inject(TransferState);
+    inject(PendingTasks).run(async () => {
+      try {
+        const value = await firstValueFrom(observableFrom(load()));
+        page.set(makeStateKey<T>(key), value);
+        this.#state.update(arrived<T | undefined>(value));
+      } catch (error) {
+        this.#state.update(failed(error));
+      }
+    });
   }
 
   #read(stream: MuxResourceOptions<T, P>['stream']): void {
@@ -138,6 +183,17 @@ class StreamResource<T, P> implements MuxResource<T | undefined> {
   #change(of: Asked<P>, change: Change<T | undefined>): void {
     if (untracked(this.#asked) === of) this.#state.update(change);
   }
+}
+
+/** Takes the value that a server has put into the page. A later resource of the same key does not begin with an old value. */
+function taken<T>(initial: InitialValue<T> | undefined): ResourceState<T | undefined> | undefined {
+  if (initial === undefined) return undefined;
+  const page = inject(TransferState);
+  const key = makeStateKey<T>(initial.key);
+  if (!page.hasKey(key)) return undefined;
+  const value = page.get<T | undefined>(key, undefined);
+  page.remove(key);
+  return { status: 'resolved', value, error: undefined };
 }
 
 function askedBy<P>(paramsOf: MuxResourceOptions<unknown, P>['params'], round: Signal<number>): Signal<Asked<P>> {

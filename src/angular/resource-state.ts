@@ -63,7 +63,8 @@ function connection({ state: socket }: PeerStatus): <T>(state: ResourceState<T>)
   };
 }
 
-function arrived<T>(value: T): Change<T> {
+/** A value has come. */
+export function arrived<T>(value: T): Change<T> {
   return () => ({ status: 'resolved', value, error: undefined });
 }
 
@@ -71,7 +72,8 @@ function completed<T>(state: ResourceState<T>): ResourceState<T> {
   return { ...state, status: 'resolved' };
 }
 
-function failed(error: unknown): <T>(state: ResourceState<T>) => ResourceState<T> {
+/** The stream has failed. */
+export function failed(error: unknown): <T>(state: ResourceState<T>) => ResourceState<T> {
   return (state) => ({ ...state, status: 'error', error: asError(error) });
 }
 
