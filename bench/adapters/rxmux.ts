@@ -33,9 +33,8 @@ export function rxmux(newCodec: () => Codec): Adapter {
         values$.next(value);
         if (notified.size > 0) server.notify(value, { to: (peer) => notified.has(peer) });
       });
-      const address = await server.listening;
-      if (typeof address === 'string') throw new TypeError(`expected a port, got ${address}`);
-      return { port: address.port, close: () => server.close() };
+      const { port } = await server.listening;
+      return { port, close: () => server.close() };
     },
     async connect(port, needs) {
       const peer = connect(`ws://127.0.0.1:${port}`, { codec: newCodec(), limits: raised(needs) });

@@ -1,4 +1,3 @@
-import type { AddressInfo } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { map } from 'rxjs';
 import { answering, contract, request, stream } from 'rxmux/contract';
@@ -52,7 +51,7 @@ export async function serveMeasured(idleMs: number): Promise<void> {
   });
   const server = serve({ port: 0, host: '127.0.0.1', keepalive: { idleMs }, ...answers });
   process.on('disconnect', () => process.exit());
-  process.send?.(((await server.listening) as AddressInfo).port);
+  process.send?.((await server.listening).port);
 }
 
 function memory(): Memory {

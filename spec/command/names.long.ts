@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
@@ -36,7 +35,7 @@ afterAll(() => {
 
 beforeEach(async () => {
   server = serve({ port: 0, host: '127.0.0.1', ...answering(api, answers()) });
-  url = `ws://127.0.0.1:${((await server.listening) as AddressInfo).port}`;
+  url = `ws://127.0.0.1:${(await server.listening).port}`;
 });
 
 afterEach(() => server.close({ drainMs: 0 }));
@@ -83,14 +82,14 @@ describe('a call by its name', () => {
     ['add', ['--text'], 'add'],
   ])('The payload %s with the options %j is no name', async (payload, options, sent) => {
     await using echo = serve({ port: 0, host: '127.0.0.1', onStream: (value, stream) => stream.reply([value]) });
-    const at = `ws://127.0.0.1:${((await echo.listening) as AddressInfo).port}`;
+    const at = `ws://127.0.0.1:${(await echo.listening).port}`;
     const { out } = await command.run(['call', '--json', ...options, at, payload]);
     expect(JSON.parse(out)).toEqual({ payload: [sent] });
   });
 
   it('A name and a text make a call with the text', async () => {
     await using echo = serve({ port: 0, host: '127.0.0.1', onStream: (value, stream) => stream.reply(value) });
-    const at = `ws://127.0.0.1:${((await echo.listening) as AddressInfo).port}`;
+    const at = `ws://127.0.0.1:${(await echo.listening).port}`;
     expect((await command.run(['call', '--json', '--text', at, 'say', 'hello'])).out).toBe('{"payload":["say","hello"]}\n');
   });
 
@@ -126,7 +125,7 @@ describe('an error of a call', () => {
         throw new RemoteError('full', payload);
       },
     });
-    const at = `ws://127.0.0.1:${((await failing.listening) as AddressInfo).port}`;
+    const at = `ws://127.0.0.1:${(await failing.listening).port}`;
     expect(await command.run(['call', at, '1'])).toEqual({ status: 3, out: '', err });
   });
 
@@ -243,7 +242,7 @@ describe('an address of HTTP', () => {
 
   it('A text of HTTP beside an address of a socket is the payload', async () => {
     await using echo = serve({ port: 0, host: '127.0.0.1', onStream: (value, stream) => stream.reply(value) });
-    const at = `ws://127.0.0.1:${((await echo.listening) as AddressInfo).port}`;
+    const at = `ws://127.0.0.1:${(await echo.listening).port}`;
     expect((await command.run(['call', '--text', 'http://x/', at])).out).toBe('http://x/\n');
   });
 });

@@ -72,7 +72,7 @@ describe('recipes servers', () => {
         onHello: page.greetSession((id) => Promise.resolve(sessions.get(id))),
         handler: (_, stream) => stream.reply(stream.peer.context),
       });
-      const { port } = (await server.listening) as AddressInfo;
+      const { port } = await server.listening;
       const extend = () => Promise.resolve(sessions.set('s1', { user: 'ann', endsAt: new Date(Date.now() + 3_600_000) }));
       const dial = (cookie: string) =>
         page.connectInSession(`ws://localhost:${port}`, extend, {

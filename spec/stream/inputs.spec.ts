@@ -808,8 +808,7 @@ describe('Input of `open$`', () => {
     const { dialer } = createPair();
     const sent = framesOf(dialer);
     const given = input(dialer);
-    const refused =
-      'retry: expected an input that can be sent again, or a function that returns one, got one that can be read only once';
+    const refused = 'retry: expected an input that can be sent again, or a function that returns one, got one that can be read only once';
     expect(() => dialer.open$('p', { input: given, retry: 'safe' })).toThrow(new TypeError(refused));
     expect(sent.filter(({ payload }) => payload === 'p')).toEqual([]);
   });

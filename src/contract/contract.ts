@@ -136,7 +136,7 @@ export function leaveUnknown(stream: Stream, opened: unknown, names: readonly st
   whenUntaken(stream, () => (isCall(opened) ? unknownName(opened[0], known) : noCall(known.flat())));
 }
 
-/** A refusal names so many calls. */
+/** The most calls that a refusal names. */
 const MOST_NAMED = 10;
 
 function noCall(names: readonly string[]): string {
