@@ -65,7 +65,7 @@ vue.useStream(calls.price, () => [{ symbol: 1 }]);
 
 const q = queries(peer, api);
 // @ts-expect-error: a stream has no mutations
-void q.price.mutationOptions;
+export type MutationsOfStream = (typeof q.price)['mutationOptions'];
 const booked = new QueryClient().getQueryData(q.book.queryOptions({ seat: '1A' }).queryKey);
 const prices = new QueryClient().query(q.price.streamedOptions({ symbol: 'A' }));
 const last = q.price.streamedOptions({ symbol: 'A' }, { reducer: (_: number | null, price) => price, initialValue: null });
