@@ -12,6 +12,8 @@ const doors = Object.keys(exports)
 /** Types that only infer other types. No program names them. */
 const INFERENCE = {
   'src/contract/answer.ts': ['ContextIn', 'WithoutContext'],
+  'src/contract/carried.ts': ['Allowed', 'Arrived', 'ArrivedOver', 'Kept', 'Refused', 'Sendable', 'Uncarried'],
+  'src/contract/client.ts': ['Output'],
   'src/contract/procedure.ts': ['TypesOf', 'ValueOf', 'ErrorValues', 'MaybeSchema', 'MaybeSchemas'],
   'src/testing/fake-peer.ts': ['Answered'],
 };
@@ -48,6 +50,8 @@ export default {
   intentionallyNotExported: [...named(INFERENCE), ...named(OWN_PARAMETERS)],
   // Parts of types that are written in place: the type around them says what they are.
   intentionallyNotDocumented: [
+    'rxmux/contract.Payload.__type.~types',
+    'rxmux/svelte.useMuxStatus.__type.current',
     'rxmux.StreamHandler.__type.bivarianceHack',
     'rxmux.ofDirection.__type.__type.direction',
     'rxmux.ofStream.__type.__type.frame',

@@ -160,6 +160,7 @@ describe('RichCodec values', () => {
     ['a view of a part', new DataView(Uint8Array.of(1, 2, 3).buffer, 1, 1), Uint8Array.of(2)],
     ['empty places of an array', Object.assign([1], { 2: 3 }), [1, undefined, 3]],
     ['a URL as its text', new URL('http://localhost/a?b'), 'http://localhost/a?b'],
+    ['toJSON in a Map, with an empty key', new Map([['a', { toJSON: (key: string) => ({ key }) }]]), new Map([['a', { key: '' }]])],
     ['toJSON with its key, and a tag in its result', { a: new Celsius(21) }, { a: { key: 'a', degrees: 21, at: new Date(0) } }],
     ['a boxed NaN', [Object(NaN)], [NaN]],
     [

@@ -41,10 +41,9 @@ function nameOf(number: number): string {
   return Object.is(number, -0) ? '-0' : String(number);
 }
 
-/** Whether `JSON.stringify` writes a value unchanged, without a tag, and at most 256 levels deep. Nearly all payloads qualify. */
+/** Whether `JSON.stringify` writes a value that is no text unchanged, without a tag, and at most 256 levels deep. Nearly all payloads qualify. */
 export function isTagless(value: unknown, levels = MAX_DEPTH): boolean {
   switch (typeof value) {
-    case 'string':
     case 'boolean':
       return true;
     case 'number':
