@@ -168,7 +168,7 @@ describe('rxmux completion', () => {
     const [commands, shells, ...options] = completed.trim().split('\n');
     expect(commands).toMatch(/^complete -c rxmux -n __fish_use_subcommand -f -a 'call stream .*'$/);
     expect(shells).toBe("complete -c rxmux -n '__fish_seen_subcommand_from completion' -f -a 'bash zsh fish'");
-    expect(options).toContain("complete -c rxmux -n '__fish_seen_subcommand_from call' -l codec -x -a 'json msgpack'");
+    expect(options).toContain("complete -c rxmux -n '__fish_seen_subcommand_from call' -l codec -x -a 'json rich msgpack'");
     expect(options).toContain("complete -c rxmux -n '__fish_seen_subcommand_from stream' -l take");
     expect(options).toContain("complete -c rxmux -n '__fish_seen_subcommand_from call' -s H");
     expect(

@@ -93,9 +93,8 @@ export function isFailure<X extends Procedure, N extends keyof ErrorsOf<X> & str
 ): error is Failure<N, CaughtData<X, N>> {
   // Not `instanceof`, because a program may load two copies of this package.
   const { code, payload } = (error ?? {}) as { readonly code?: unknown; readonly payload?: Partial<Failure<N, unknown>['payload']> | null };
-  if (code !== 'REMOTE' || payload?.name !== name) return false;
   // A peer of an older version sends no mark, and of its declared errors only those without data look like other errors.
-  return payload.declared ?? ('data' in payload || payload.message === name);
+  return code === 'REMOTE' && payload?.name === name && (payload.declared ?? ('data' in payload || payload.message === name));
 }
 
 /**

@@ -1,4 +1,4 @@
-import { concatMap, identity, of } from 'rxjs';
+import { concatMap, identity } from 'rxjs';
 import type { MonoTypeOperatorFunction } from 'rxjs';
 import { isThenable } from '../util/check.js';
 import { failure } from './failure.js';
@@ -50,7 +50,7 @@ export function checkEach(check: Check): MonoTypeOperatorFunction<unknown> {
   if (check === identity) return identity;
   return concatMap((value) => {
     const checked = check(value);
-    return isThenable(checked) ? Promise.resolve(checked) : of(checked);
+    return isThenable(checked) ? Promise.resolve(checked) : [checked];
   });
 }
 
@@ -66,6 +66,7 @@ function invalid(what: string, all: readonly SchemaIssue[]): Error {
 /** Keeps what the wire can carry: a schema's issues may hold the value itself, and keys that are symbols. */
 function toIssue({ message, path = [] }: SchemaIssue): Issue {
   // Not `path.map`: the paths of arktype are a class of arrays, which makes a wrong copy of an empty one.
-  const keys = Array.from(path, (segment) => (typeof segment === 'object' ? segment.key : segment));
-  return { message, path: keys.map((key) => (typeof key === 'symbol' ? String(key) : key)) };
+  const keyOf = (segment: PropertyKey | { readonly key?: PropertyKey }): PropertyKey =>
+    (segment as { readonly key?: PropertyKey }).key ?? (segment as PropertyKey);
+  return { message, path: Array.from(path, keyOf).map((key) => (typeof key === 'symbol' ? String(key) : key)) };
 }
