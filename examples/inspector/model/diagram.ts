@@ -26,8 +26,8 @@ export class Diagram {
   #rows = new Rows(true);
   /** Whether the feed has ever had a peer. */
   #hasPeers = false;
-  /** The right edge of the picture of a run that was over before the page came; `null` without one. */
-  #fittedEnd: number | null = null;
+  /** The right edge of the picture of a run that was over before the page came, and the span before it; `null` without such a picture. */
+  #fitted: { readonly end: number; readonly spanBefore: number } | null = null;
   /** The timeline replaces its lanes when it forgets some. */
   #placed: readonly Lane[] = [];
   #offset: number | null = null;
@@ -105,13 +105,18 @@ export class Diagram {
 
   /** Shows a run whose peers have left, from its begin to its end. Once a peer connects, the picture follows again. */
   #fit(): void {
-    const isFitted = this.#fittedEnd !== null && this.view.endAt(Infinity) === this.#fittedEnd;
+    const { view } = this;
+    const fitted = this.#fitted?.end === view.endAt(Infinity) ? this.#fitted : null;
     if (this.#hasPeers) {
-      if (isFitted) this.view.follow();
-      this.#fittedEnd = null;
-    } else if (this.timeline.count > 0 && (isFitted || this.view.follows)) {
+      if (fitted !== null) {
+        view.span = fitted.spanBefore;
+        view.follow();
+      }
+      this.#fitted = null;
+    } else if (this.timeline.count > 0 && (fitted !== null || view.follows)) {
+      const spanBefore = fitted?.spanBefore ?? view.span;
       this.#showAll();
-      this.#fittedEnd = this.view.endAt(Infinity);
+      this.#fitted = { end: view.endAt(Infinity), spanBefore };
     }
   }
 

@@ -455,8 +455,9 @@ describe('the diagram', () => {
     it('The picture follows once a peer connects', () => {
       const diagram = new Diagram();
       diagram.receive(OVER, 90_000);
+      diagram.receive({ ...OVER, lines: request(4_000, 3, 5_000) }, 90_500);
       diagram.receive({ at: 91_000, lines: [], dropped: 0, peers: [PEER] }, 91_000);
-      expect(diagram.view.follows).toBe(true);
+      expect([diagram.view.follows, diagram.view.span]).toEqual([true, 10_000]);
       diagram.receive({ at: 92_000, lines: [], dropped: 0, peers: [] }, 92_000);
       expect(diagram.view.follows).toBe(true);
     });
