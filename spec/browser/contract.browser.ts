@@ -130,6 +130,7 @@ function serveAll(codec: Codec): void {
     spoilt(codec, () => wrongKind(codec)),
     pinging,
   );
+  serveAt(`/${codec.name}/greeting`, codec, { onHello: (token, stream) => stream.reply(`welcome ${String(token)}`) });
   serveAt(`/${codec.name}/leaving`, codec, { handler: (_payload, stream) => void stream.peer.close({ reason: 'moving' }) });
   serveAt(`/${codec.name}/dying`, codec, {
     handler: () => {

@@ -23,8 +23,8 @@ function dial(codec: CodecName, path = `/${codec}`, options: ConnectOptions = {}
   return connect(`ws://${location.host}${path}`, { codec: codecs[codec], keepalive: false, ...options });
 }
 
-async function over<T>(codec: CodecName, use: (peer: Peer) => Promise<T> | T, options?: ConnectOptions): Promise<T> {
-  const peer = dial(codec, undefined, options);
+async function over<T>(codec: CodecName, use: (peer: Peer) => Promise<T> | T, options?: ConnectOptions, path?: string): Promise<T> {
+  const peer = dial(codec, path, options);
   try {
     return await use(peer);
   } finally {
@@ -159,9 +159,12 @@ const operations = {
   ping: (codec: CodecName) => over(codec, async (peer) => (await peer.opened).ping()),
 
   hello: (codec: CodecName) =>
-    over(codec, async (peer) => ({ opened: (await peer.opened) === peer, answer: await peer.request({ op: 'echo', value: 1 }) }), {
-      hello: () => ({ payload: { op: 'echo', value: 'token' } }),
-    }),
+    over(
+      codec,
+      async (peer) => ({ opened: (await peer.opened) === peer, answer: await peer.request({ op: 'echo', value: 1 }) }),
+      { hello: () => ({ payload: 'token' }) },
+      `/${codec}/greeting`,
+    ),
 
   unread: (codec: CodecName) =>
     over(codec, async (peer) => {
