@@ -91,7 +91,9 @@ export const PUBLIC_NAMES: Readonly<
   },
   angular: {
     values: names('MUX VERSION injectCall injectPeer injectStatus muxResource provideMux'),
-    types: names('CallActions CallState FailureOf InitialValue InjectedCall MuxResource MuxResourceOptions MuxResourceStatus UseCallOptions'),
+    types: names(
+      'CallActions CallState FailureOf InitialValue InjectedCall MuxResource MuxResourceOptions MuxResourceStatus UseCallOptions',
+    ),
   },
   react: {
     values: names('MuxProvider VERSION useCall useMux useMuxStatus useStream useSuspenseStream'),
