@@ -125,8 +125,8 @@ describe('log bounds', () => {
       ...[
         'file:///src/rxmux/dist/esm/shared/QFYQHTCP.js:649:44',
         'C:\\src\\rxmux\\dist\\cjs\\node.js:1:1',
-        'file:///root/.cache/deno/npm/registry.npmjs.org/rxmux/1.0.0/dist/esm/node.js:1:1',
-        '/root/.bun/install/cache/rxjs@7.8.2@@@1/dist/cjs/internal/Subject.js:1:1',
+        'file:///home/ann/.cache/deno/npm/registry.example.org/rxmux/1.0.0/dist/esm/node.js:1:1',
+        '/home/ann/.bun/install/cache/rxjs@7.8.2@@@1/dist/cjs/internal/Subject.js:1:1',
       ].map((place): [string, string[], string[]] => [
         `the library is found at ${place}`,
         [OWN, `    at take (${place})`],
