@@ -16,9 +16,9 @@ USAGE
 FILE is the module of a contract; FILE#api names one of its exports. The
 document is AsyncAPI 3.0 in JSON, with a channel for each call. Its values have
 the schemas of the contract, which their own libraries convert: zod, arktype,
-and valibot with the package @valibot/to-json-schema. A call whose values have
-no JSON Schema is refused by its name. The title and the version are those of
-the package.json next to the module, or above it.
+and valibot with the package @valibot/to-json-schema. The command refuses a
+call whose values have no JSON Schema, and names the call. The package.json
+next to the module, or above it, has the title and the version.
 
 OPTIONS
   --any             a value without a JSON Schema may be any value
