@@ -6,10 +6,9 @@ import { createComponent, createSignal } from 'solid-js';
 import type { JSX } from 'solid-js';
 import { render } from 'solid-js/web';
 import { client, contract, fail, request } from '../../src/contract.js';
-import { respond } from '../../src/index.js';
 import type { Peer } from '../../src/index.js';
 import { MuxProvider, useCall, useMux, useMuxStatus, useStream } from '../../src/solid.js';
-import { AT_ONCE, dialed } from '../../marbles/support/dialing.js';
+import { shownOn, streamRows, textOf } from '../support/frameworks/stream-rows.js';
 import { collectLogs } from '../support/peer/logs.js';
 import { createPair } from '../support/peer/tracked.js';
 import { until } from '../support/socket/leaks.js';
@@ -28,16 +27,8 @@ function mounted(setup: () => () => string, peer?: Peer) {
       },
     });
   const unmount = render(() => (peer === undefined ? createComponent(Shown, {}) : within(peer)), page);
-  const text = (): string => page.textContent;
-  const shows = (expected: string): Promise<void> =>
-    until(
-      () => `the page to show '${expected}', not '${text()}',`,
-      () => text() === expected,
-    );
-  return { text, shows, unmount };
+  return { ...shownOn(page), unmount };
 }
-
-const textOf = (...parts: unknown[]): string => parts.filter((part) => part !== undefined).join(' ');
 
 /** A setup that shows the stream of a source. */
 const stream =
@@ -48,24 +39,15 @@ const stream =
   };
 
 describe('useStream of Solid', () => {
-  it('A component shows each value, the completion, and ends its stream when it unmounts', async () => {
-    const source$ = new Subject();
-    const page = mounted(stream(() => source$));
-    await page.shows('open');
-    source$.next('a');
-    await page.shows('a open');
-    page.unmount();
-    await until('no subscription', () => !source$.observed);
-    const other = mounted(stream(() => of('b')));
-    await other.shows('b complete');
-  });
-
-  it('A component shows the error of its stream beside the last value', async () => {
-    const source$ = new Subject();
-    const page = mounted(stream(() => source$));
-    source$.next('a');
-    source$.error(new Error('no'));
-    await page.shows('a error Error: no');
+  streamRows({
+    ofStream: (open, options) => mounted(stream(open, options)),
+    ofPeer: (peer) =>
+      mounted(() => {
+        const mux = useMux();
+        const status = useMuxStatus();
+        const { value, status: state } = useStream(() => mux.open$<string>('price'));
+        return () => textOf(value(), state(), status().state);
+      }, peer),
   });
 
   it('A component opens one stream for equal deps, and another one for other deps, whose value shows at once', async () => {
@@ -92,37 +74,6 @@ describe('useStream of Solid', () => {
     expect(opened).toEqual(['EUR', 'CHF']);
     expect(shown).not.toContain('CHF EUR1');
     page.unmount();
-  });
-
-  it('A component keeps its value while the peer reconnects, and opens the stream again', async () => {
-    let nth = 0;
-    const { dial, server } = dialed((accepted) => {
-      const socket = ++nth;
-      accepted.streams$.pipe(respond(() => concat(of(`of ${socket}`), NEVER))).subscribe();
-    });
-    const peer = dial({ reconnect: { ...AT_ONCE, maxAttempts: Infinity } });
-    const page = mounted(() => {
-      const mux = useMux();
-      const status = useMuxStatus();
-      const { value, status: state } = useStream(() => mux.open$<string>('price'));
-      return () => textOf(value(), state(), status().state);
-    }, peer);
-    await page.shows('of 1 open open');
-    server.refuse(0);
-    server.link?.cut();
-    await until('a lost socket', () => page.text().startsWith('of 1 reconnecting'));
-    server.refuse(null);
-    await page.shows('of 2 open open');
-    page.unmount();
-    await peer.close();
-  });
-
-  it('A component shows its initial value until the stream has one', async () => {
-    const source$ = new Subject();
-    const page = mounted(stream(() => source$, { initialValue: '0' }));
-    await page.shows('0 open');
-    source$.next('a');
-    await page.shows('a open');
   });
 
   it.each([

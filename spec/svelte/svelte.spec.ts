@@ -4,10 +4,9 @@ import { concat, defer, NEVER, of, Subject } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { flushSync, mount, unmount } from 'svelte';
 import { client, contract, fail, request } from '../../src/contract.js';
-import { respond } from '../../src/index.js';
 import type { Peer } from '../../src/index.js';
 import * as door from '../../src/svelte.js';
-import { AT_ONCE, dialed } from '../../marbles/support/dialing.js';
+import { shownOn, streamRows } from '../support/frameworks/stream-rows.js';
 import { collectLogs } from '../support/peer/logs.js';
 import { createPair } from '../support/peer/tracked.js';
 import { until } from '../support/socket/leaks.js';
@@ -19,18 +18,12 @@ function mounted(source: string, props: Record<string, unknown> = {}) {
   const page = document.createElement('div');
   const component = mount(compiled(source, { 'rxmux/svelte': door }), { target: page, props });
   flushSync();
-  const text = (): string => page.textContent.trim();
-  const shows = (expected: string): Promise<void> =>
-    until(
-      () => `the page to show '${expected}', not '${text()}',`,
-      () => text() === expected,
-    );
   const click = (id: string): void => {
     page.querySelector(id)?.dispatchEvent(new MouseEvent('click', { bubbles: true }));
     flushSync();
   };
   document.body.append(page);
-  return { text, shows, click, unmount: () => unmount(component) };
+  return { ...shownOn(page), click, unmount: () => unmount(component) };
 }
 
 const STREAM = `
@@ -41,25 +34,21 @@ const STREAM = `
 </script>
 {shown.value} {shown.status} {shown.error}`;
 
-describe('useStream of Svelte', () => {
-  it('A component shows each value, the completion, and ends its stream when it unmounts', async () => {
-    const source$ = new Subject();
-    const page = mounted(STREAM, { open: () => source$ });
-    await page.shows('open');
-    source$.next('a');
-    await page.shows('a open');
-    await page.unmount();
-    await until('no subscription', () => !source$.observed);
-    const other = mounted(STREAM, { open: () => of('b') });
-    await other.shows('b complete');
-  });
+const OF_PEER = `
+<script>
+  import { setMux, useMux, useMuxStatus, useStream } from 'rxmux/svelte';
+  const { peer } = $props();
+  (() => setMux(peer))();
+  const mux = useMux();
+  const price = useStream(() => mux.open$('price'));
+  const status = useMuxStatus();
+</script>
+{price.value} {price.status} {status.current.state}`;
 
-  it('A component shows the error of its stream beside the last value', async () => {
-    const source$ = new Subject();
-    const page = mounted(STREAM, { open: () => source$ });
-    source$.next('a');
-    source$.error(new Error('no'));
-    await page.shows('a error Error: no');
+describe('useStream of Svelte', () => {
+  streamRows({
+    ofStream: (open, options) => mounted(STREAM, { open, options }),
+    ofPeer: (peer) => mounted(OF_PEER, { peer }),
   });
 
   it('A component opens one stream for equal deps, and another one for other deps', async () => {
@@ -87,42 +76,6 @@ describe('useStream of Svelte', () => {
     await page.shows('CHF2CHF2 open');
     expect(opened).toEqual(['EUR', 'CHF']);
     await page.unmount();
-  });
-
-  it('A component keeps its value while the peer reconnects, and opens the stream again', async () => {
-    let nth = 0;
-    const { dial, server } = dialed((accepted) => {
-      const socket = ++nth;
-      accepted.streams$.pipe(respond(() => concat(of(`of ${socket}`), NEVER))).subscribe();
-    });
-    const peer = dial({ reconnect: { ...AT_ONCE, maxAttempts: Infinity } });
-    const source = `
-      <script>
-        import { setMux, useMux, useMuxStatus, useStream } from 'rxmux/svelte';
-        const { peer } = $props();
-        setMux(peer);
-        const mux = useMux();
-        const price = useStream(() => mux.open$('price'));
-        const status = useMuxStatus();
-      </script>
-      {price.value} {price.status} {status.current.state}`;
-    const page = mounted(source.replace('setMux(peer)', '(() => setMux(peer))()'), { peer });
-    await page.shows('of 1 open open');
-    server.refuse(0);
-    server.link?.cut();
-    await until('a lost socket', () => page.text().startsWith('of 1 reconnecting'));
-    server.refuse(null);
-    await page.shows('of 2 open open');
-    await page.unmount();
-    await peer.close();
-  });
-
-  it('A component shows its initial value until the stream has one', async () => {
-    const source$ = new Subject();
-    const page = mounted(STREAM, { open: () => source$, options: { initialValue: '0' } });
-    await page.shows('0 open');
-    source$.next('a');
-    await page.shows('a open');
   });
 
   it.each([

@@ -6,10 +6,9 @@ import { createApp, createSSRApp, defineComponent, effectScope, h, nextTick, sha
 import type { Component } from 'vue';
 import { renderToString } from 'vue/server-renderer';
 import { fail, contract, client, request } from '../../src/contract.js';
-import { respond } from '../../src/index.js';
 import type { Peer } from '../../src/index.js';
 import { MUX, useCall, useMux, useMuxStatus, useStream } from '../../src/vue.js';
-import { AT_ONCE, dialed } from '../../marbles/support/dialing.js';
+import { shownOn, streamRows, textOf } from '../support/frameworks/stream-rows.js';
 import { collectLogs } from '../support/peer/logs.js';
 import { createPair } from '../support/peer/tracked.js';
 import { until } from '../support/socket/leaks.js';
@@ -25,16 +24,8 @@ function mounted(setup: () => () => string, { peer, html }: { readonly peer?: Pe
   const app = (html === undefined ? createApp : createSSRApp)(showing(setup));
   if (peer !== undefined) app.provide(MUX, peer);
   app.mount(page);
-  const text = (): string => page.textContent;
-  const shows = (expected: string): Promise<void> =>
-    until(
-      () => `the page to show '${expected}', not '${text()}',`,
-      () => text() === expected,
-    );
-  return { text, shows, unmount: () => app.unmount(), page };
+  return { ...shownOn(page), unmount: () => app.unmount(), page };
 }
-
-const textOf = (...parts: unknown[]): string => parts.filter((part) => part !== undefined).join(' ');
 
 /** A setup that shows the stream of a source. */
 const stream =
@@ -45,24 +36,18 @@ const stream =
   };
 
 describe('useStream of Vue', () => {
-  it('A component shows each value, the completion, and ends its stream when it unmounts', async () => {
-    const source$ = new Subject();
-    const page = mounted(stream(() => source$));
-    await page.shows('open');
-    source$.next('a');
-    await page.shows('a open');
-    page.unmount();
-    await until('no subscription', () => !source$.observed);
-    const other = mounted(stream(() => of('b')));
-    await other.shows('b complete');
-  });
-
-  it('A component shows the error of its stream beside the last value', async () => {
-    const source$ = new Subject();
-    const page = mounted(stream(() => source$));
-    source$.next('a');
-    source$.error(new Error('no'));
-    await page.shows('a error Error: no');
+  streamRows({
+    ofStream: (open, options) => mounted(stream(open, options)),
+    ofPeer: (peer) =>
+      mounted(
+        () => {
+          const mux = useMux();
+          const status = useMuxStatus();
+          const { value, status: state } = useStream(() => mux.open$<string>('price'));
+          return () => textOf(value.value, state.value, status.value.state);
+        },
+        { peer },
+      ),
   });
 
   it('A component opens one stream for equal deps, and another one for other deps', async () => {
@@ -84,32 +69,6 @@ describe('useStream of Vue', () => {
     symbol.value = 'CHF';
     await page.shows('CHF2 open');
     expect(opened).toEqual(['EUR', 'CHF']);
-  });
-
-  it('A component keeps its value while the peer reconnects, and opens the stream again', async () => {
-    let nth = 0;
-    const { dial, server } = dialed((accepted) => {
-      const socket = ++nth;
-      accepted.streams$.pipe(respond(() => concat(of(`of ${socket}`), NEVER))).subscribe();
-    });
-    const peer = dial({ reconnect: { ...AT_ONCE, maxAttempts: Infinity } });
-    const page = mounted(
-      () => {
-        const mux = useMux();
-        const status = useMuxStatus();
-        const { value, status: state } = useStream(() => mux.open$<string>('price'));
-        return () => textOf(value.value, state.value, status.value.state);
-      },
-      { peer },
-    );
-    await page.shows('of 1 open open');
-    server.refuse(0);
-    server.link?.cut();
-    await until('a lost socket', () => page.text().startsWith('of 1 reconnecting'));
-    server.refuse(null);
-    await page.shows('of 2 open open');
-    page.unmount();
-    await peer.close();
   });
 
   it('Two components with the option shared read one stream', async () => {
@@ -152,8 +111,8 @@ describe('useStream of Vue', () => {
 
   it.each([
     ['`useMux` without a peer', () => useMux(), 'expected a peer, got none: write app.provide(MUX, peer)'],
-    ['`useStream` outside of a scope', () => useStream(() => NEVER), 'useStream: expected a call within setup or an effect scope'],
     ['a misspelt option', () => useStream(() => NEVER, [], { keepvalue: true } as object), "did you mean 'keepValue'"],
+    ['`useStream` outside of a scope', () => useStream(() => NEVER), 'useStream: expected a call within setup or an effect scope'],
     ['a peer that is none', () => useMuxStatus(JSON.parse('{}') as Peer), 'useMuxStatus: expected a Peer, got an object'],
     ['a misspelt option of `useCall`', () => useCall(() => NEVER, { abort: true } as object), "got 'abort'"],
   ])('%s is refused', (_, act, says) => {
