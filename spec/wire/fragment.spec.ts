@@ -3,7 +3,7 @@ import { runInNewContext } from 'node:vm';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { JsonCodec } from '../../src/codec/json.js';
 import { MsgpackCodec } from '../../src/codec/msgpack.js';
-import type { Codec, Message } from '../../src/wire/codec.js';
+import type { Codec } from '../../src/wire/codec.js';
 import { CloseCode, ResetCode } from '../../src/wire/codes.js';
 import { ConnectionFault, ProtocolError, StreamFault } from '../../src/wire/errors.js';
 import { MAX_FRAME_BYTES, Slicer, slicerFor, splitFrame } from '../../src/wire/fragment.js';
@@ -16,6 +16,7 @@ import { framesEqual } from '../../src/wire/mapping.js';
 import { OutgoingFrame } from '../../src/wire/outgoing.js';
 import { Assembler, HeldBytes, MIN_CHARGE_BYTES, Reassembly } from '../../src/wire/reassembly.js';
 import { sharedSlicer, splitEncoder, SplitMessage } from '../../src/wire/shared.js';
+import type { EncodedFrame } from '../../src/wire/shared.js';
 import { disguised, NetstringCodec } from '../support/codec/foreign.js';
 import { bytes, messageBytes } from '../support/codec/values.js';
 
@@ -319,7 +320,8 @@ describe('fragment', () => {
 
 const VALUE = 'ä'.repeat(300);
 
-function joined(message: Message | SplitMessage): Buffer {
+function joined(message: EncodedFrame): Buffer {
+  if (message instanceof Uint8Array) return Buffer.from(message);
   if (!(message instanceof SplitMessage)) return messageBytes(message);
   const whole = Buffer.concat([message.before, message.part.encoded, message.behind].map(messageBytes));
   expect(message.byteLength).toBe(whole.length);

@@ -549,6 +549,19 @@ export function encodeCanonical(frame: Frame, payload: Uint8Array | null): Array
   }
 }
 
+/** {@link encodeCanonical} of a payload into memory that the next call overwrites. */
+export function lendCanonical(frame: Frame, payload: Uint8Array): Uint8Array | null {
+  if (frame.fragment != null || !beginWrite()) return null;
+  try {
+    if (putEnvelope(frame, true) < 0) return null;
+    reserve(payload.length);
+    scratch.set(payload, written);
+    return scratch.subarray(0, written + payload.length);
+  } finally {
+    endWrite();
+  }
+}
+
 /** Copies written bytes, and returns the position behind them. */
 function copy(from: number, to: number, target: Uint8Array, at: number): number {
   const shift = at - from;

@@ -18,6 +18,7 @@ import {
   encodeCanonical,
   encodeCanonicalAround,
   encodePlain,
+  lendCanonical,
 } from './msgpack-plain.js';
 import { MAX_DEPTH, metadataCopy, plainCopy } from './plain-copy.js';
 import { bytesOf, carriesEntry, mayBeIndex } from './json-check.js';
@@ -162,6 +163,14 @@ export class MsgpackCodec implements Codec {
     if (typeof encodedPayload === 'string') throw new TypeError(`codec 'msgpack': expected the encoded payload as bytes, got text`);
     const payload = new Uint8Array(encodedPayload);
     return encodeCanonical(frame, payload) ?? this.#joined(frame, payload.buffer);
+  }
+
+  /**
+   * Encodes a frame around its payload's bytes. Returns a view of memory that the next call overwrites. `null` for a frame with more than
+   * `type`, `stream`, `end`, headers and a payload, and for a payload that is text.
+   */
+  lend(frame: Frame, encodedPayload: Message): Uint8Array | null {
+    return typeof encodedPayload === 'string' ? null : lendCanonical(frame, new Uint8Array(encodedPayload));
   }
 
   /**

@@ -11,7 +11,7 @@ import type { Frame, FrameDirection } from '../wire/frame.js';
 import type { Limits } from '../wire/limits.js';
 import { Reassembly } from '../wire/reassembly.js';
 import type { HeldShare } from '../wire/reassembly.js';
-import type { SplitMessage } from '../wire/shared.js';
+import type { EncodedFrame } from '../wire/shared.js';
 import { AnswerHold, Budget, ReadBackpressure } from './budget.js';
 import { Closing } from './closing.js';
 import { ControlStream } from './control.js';
@@ -343,6 +343,6 @@ export interface FrameObserver {
   /** Sees the size of sent frames; `null` if no code watches it. */
   readonly sized: {
     /** The connection has encoded a frame, and is about to write its message. */
-    encoded(connection: number, frame: Frame, message: Message | SplitMessage): void;
+    encoded(connection: number, frame: Frame, message: EncodedFrame): void;
   } | null;
 }

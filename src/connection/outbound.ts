@@ -8,7 +8,6 @@ import { SPARED_BYTES, STREAM_ROOM_BYTES, runAll, takeTasks } from '../stream/se
 import type { Cut } from '../stream/sending.js';
 import type { Place, StreamCore } from '../stream/stream-core.js';
 import { Fifo, LazyMap, LazySet } from '../util/collections.js';
-import type { Message } from '../wire/codec.js';
 import { ResetCode } from '../wire/codes.js';
 import { slicerToSend } from '../wire/fragment.js';
 import { ABSENT } from '../wire/frame.js';
@@ -16,7 +15,7 @@ import type { Frame } from '../wire/frame.js';
 import { encodedPartOf, frameEncoder } from '../wire/outgoing.js';
 import type { OutgoingFrame } from '../wire/outgoing.js';
 import { MIN_CHARGE_BYTES } from '../wire/reassembly.js';
-import type { FrameEncoder, SplitMessage } from '../wire/shared.js';
+import type { EncodedFrame, FrameEncoder } from '../wire/shared.js';
 import { BULK_FRAME_BYTES, BulkWindow } from './bulk-window.js';
 import type { Connection } from './connection.js';
 import { resetFrame } from './replies.js';
@@ -37,7 +36,7 @@ const MOST_UNANSWERED = 16;
 interface Departure {
   readonly frame: Frame;
   readonly stream: StreamCore | null;
-  message: Message | SplitMessage | null;
+  message: EncodedFrame | null;
 }
 
 /**

@@ -4,8 +4,7 @@ import { atLeast, readOptions } from '../util/check.js';
 import type { Options } from '../util/check.js';
 import { STEADY_CLOCK, Watch, restTimer, steadyNow } from '../util/time.js';
 import type { Clock } from '../util/time.js';
-import type { Message } from '../wire/codec.js';
-import type { SplitMessage } from '../wire/shared.js';
+import type { EncodedFrame } from '../wire/shared.js';
 import type { ReadBackpressure } from './budget.js';
 import type { Connection } from './connection.js';
 import { FragmentWatch } from './fragment-watch.js';
@@ -194,7 +193,7 @@ export class Watchdog {
   }
 
   /** The socket has accepted a message. */
-  sent(message: Message | SplitMessage): void {
+  sent(message: EncodedFrame): void {
     const { transit, transport, outbound } = this.connection;
     const now = steadyNow();
     this.#writes.sent(now);

@@ -7,11 +7,10 @@ import type { StreamCore } from '../stream/stream-core.js';
 import { Stream } from '../stream/stream.js';
 import { extrasOf } from '../stream/extras.js';
 import { steadyNow } from '../util/time.js';
-import type { Message } from '../wire/codec.js';
 import type { CloseReason } from '../wire/codes.js';
 import type { Frame, FrameDirection } from '../wire/frame.js';
 import { encodedLength } from '../wire/length.js';
-import type { SplitMessage } from '../wire/shared.js';
+import type { EncodedFrame } from '../wire/shared.js';
 import type { PeerCore } from './core.js';
 import { frozen, onCall } from './hooks.js';
 import type { HandlerFailure, Remove } from './hooks.js';
@@ -42,7 +41,7 @@ export class SizedFrames {
     });
   }
 
-  encoded(connection: number, frame: Frame, message: Message | SplitMessage): void {
+  encoded(connection: number, frame: Frame, message: EncodedFrame): void {
     this.#see(connection, 'tx', frame, typeof message === 'string' ? encodedLength(message) : message.byteLength);
   }
 

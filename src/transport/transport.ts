@@ -2,7 +2,7 @@ import { Observable } from 'rxjs';
 import type { Codec, Message } from '../wire/codec.js';
 import { CloseCode } from '../wire/codes.js';
 import type { slicerToSend } from '../wire/fragment.js';
-import type { FrameEncoder, SplitMessage } from '../wire/shared.js';
+import type { EncodedFrame, FrameEncoder } from '../wire/shared.js';
 
 /** How a socket ended, as the platform reports it. */
 export interface SocketClose {
@@ -66,7 +66,7 @@ export interface Transport {
   /** Cuts frames for this socket. Default: `slicerToSend`. */
   readonly cut?: typeof slicerToSend | undefined;
   /** Passes one message to the socket. A socket that is not {@link writable} drops the message. */
-  send(message: Message | SplitMessage): void;
+  send(message: EncodedFrame): void;
   /** Runs `task` in a later turn of the event loop, so that reading and timers are not starved. */
   turn(task: () => void): void;
   /**

@@ -183,7 +183,7 @@ export class W3cTransport<Socket extends SocketLike = SocketLike> implements Tra
   }
 
   /** Counts a message that was passed to the socket. */
-  protected sent(message: Message): void {
+  protected sent(message: Message | Uint8Array): void {
     this.#sentBytes += encodedLength(message);
   }
 

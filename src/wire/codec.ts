@@ -61,6 +61,14 @@ export interface Codec {
    */
   encodeAround?(frame: Frame): readonly [before: Message, behind: Message];
   /**
+   * Encodes as {@link encodeWith} does, into memory that the next call of this codec overwrites. Returns `null` for a frame that only
+   * {@link encodeWith} encodes.
+   *
+   * Optional: with it `rxmux/node` copies a small message at once, and makes no `ArrayBuffer` for it. The library does not call it on a
+   * subclass that overrides {@link encode} or {@link encodeWith}.
+   */
+  lend?(frame: Frame, encodedPayload: Message): Uint8Array | null;
+  /**
    * Whether an entry of headers or trailers is text, a number, a boolean or `null` that arrives unchanged. The key is never `__proto__`.
    *
    * Optional: without it the library encodes and decodes headers at their call, which finds errors and keeps them as they were. With it

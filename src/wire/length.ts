@@ -43,7 +43,7 @@ function utf8Of(point: number): readonly number[] {
 const REPLACEMENT = 0xfffd;
 
 /**
- * Measures a message or an encoded payload in bytes: text as UTF-8, an ArrayBuffer by its length. Every size limit of this library is in
+ * Measures a message or an encoded payload in bytes: text as UTF-8, bytes by their length. Every size limit of this library is in
  * this unit. A lone surrogate counts as the 3 bytes of its replacement character.
  *
  * @example
@@ -52,7 +52,7 @@ const REPLACEMENT = 0xfffd;
  * encodedLength(new ArrayBuffer(5));     // 5
  * ```
  */
-export function encodedLength(message: Message): number {
+export function encodedLength(message: Message | Uint8Array): number {
   return typeof message === 'string' ? utf8Length(message) : message.byteLength;
 }
 

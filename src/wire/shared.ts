@@ -122,12 +122,18 @@ export class SplitMessage {
 
 type Splitting = Codec & Required<Pick<Codec, 'encodeAround'>>;
 
-/** Encodes one frame. Only a transport with a {@link Transport.encoder} takes split messages. */
-export type FrameEncoder = (frame: Frame) => Message | SplitMessage;
+/** An encoded frame. Only a transport with a {@link Transport.encoder} takes a view or a split message. The bytes of a view do not change. */
+export type EncodedFrame = Message | Uint8Array | SplitMessage;
 
-/** Returns an encoder that splits the messages of shared payloads, if the codec can. Small messages stay whole: copying them is faster. */
-export function splitEncoder(codec: Codec): FrameEncoder {
-  const encode = frameEncoder(codec);
+/** Encodes one frame. */
+export type FrameEncoder = (frame: Frame) => EncodedFrame;
+
+/**
+ * Returns an encoder that splits the messages of shared payloads, if the codec can. Small messages stay whole: copying them is faster.
+ *
+ * @param encode encodes all other frames
+ */
+export function splitEncoder(codec: Codec, encode: FrameEncoder = frameEncoder(codec)): FrameEncoder {
   if (!splits(codec)) return encode;
   return (frame) => {
     const part = partOf(frame, codec);

@@ -2,10 +2,12 @@ import { Buffer } from 'node:buffer';
 import { randomFillSync } from 'node:crypto';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { Message } from '../../wire/codec.js';
-import { MOST_BYTES_PER_UNIT } from '../../wire/length.js';
+import { isNearer } from '../../wire/codec.js';
+import type { Codec, Message } from '../../wire/codec.js';
+import { MOST_BYTES_PER_UNIT, encodedLength } from '../../wire/length.js';
+import { OutgoingFrame, frameEncoder } from '../../wire/outgoing.js';
 import { SplitMessage } from '../../wire/shared.js';
-import type { SharedPart } from '../../wire/shared.js';
+import type { EncodedFrame, FrameEncoder, SharedPart } from '../../wire/shared.js';
 import { ReadyState } from '../transport.js';
 import type { SocketLike } from '../transport.js';
 import { BINARY, KEY_BYTES, MAX_HEADER_BYTES, TEXT, flipMask, headerSizeFor, putHeader, textHeader, viewOf } from './websocket-frame.js';
@@ -22,6 +24,24 @@ function maskAnew(view: DataView, from: number, to: number): void {
   }
   view.setInt32(from - KEY_BYTES, KEYS[--keysLeft] ?? 0);
   flipMask(view, from, to);
+}
+
+/** Node takes a Buffer of this size from its pool. An ArrayBuffer would cost more than the encoding of a small message. */
+const POOLED_BYTES = 2048;
+
+/** Returns an encoder that makes small messages of bytes in the pool of Buffers, if the codec can. */
+export function pooledEncoder(codec: Codec): FrameEncoder {
+  const encode = frameEncoder(codec);
+  if (!lends(codec)) return encode;
+  return (frame) => {
+    const payload = OutgoingFrame.encodedBy(codec, frame);
+    const lent = payload === null || encodedLength(payload) > POOLED_BYTES ? null : codec.lend(frame, payload);
+    return lent === null ? encode(frame) : Buffer.from(lent);
+  };
+}
+
+function lends(codec: Codec): codec is Codec & Required<Pick<Codec, 'lend'>> {
+  return codec.lend !== undefined && isNearer(codec, 'lend', 'encode') && isNearer(codec, 'lend', 'encodeWith');
 }
 
 /** An unmasked WebSocket frame (RFC 6455 §5.2). Frames of several sockets share its chunks, or the last one. */
@@ -229,7 +249,7 @@ export class WriteBatch {
    *
    * @throws TypeError for a message that is neither text nor bytes, from a faulty codec; the other messages are still written
    */
-  add(message: Message | SplitMessage): void {
+  add(message: EncodedFrame): void {
     const content = typeof message === 'string' ? message : contentOf(message);
     const isLone = ++this.#turnMessages === 1 && this.#isLone && waiting.length === 0;
     if (!this.#hasJoined && !(isLone && this.#read === reads)) {
@@ -333,9 +353,10 @@ export class WriteBatch {
 /** Node copies a text of up to 16 KiB to its stack and writes it from there. A Buffer would be allocated and collected for each write. */
 const MOST_TEXT_LENGTH = 15 * 1024;
 
-function contentOf(message: Message | SplitMessage): Content {
+function contentOf(message: EncodedFrame): Content {
   if (typeof message === 'string') return message;
   if (message instanceof SplitMessage) return sharedFrame(message);
+  if (message instanceof Uint8Array) return message;
   // Copy bytes that wait: their owner may change or transfer them before the write.
   const bytes = Buffer.from(message);
   return bytes.length < ENOUGH_WRITE_LENGTH ? Buffer.from(bytes) : bytes;

@@ -8,13 +8,14 @@ import { Subscription, asyncScheduler } from 'rxjs';
 import { WebSocket, WebSocketServer } from 'ws';
 import type { RawData } from 'ws';
 import { isError, quoted } from '../../util/check.js';
-import type { Message } from '../../wire/codec.js';
 import { CloseCode } from '../../wire/codes.js';
 import { refusesOffer } from '../../wire/errors.js';
 import { SplitMessage, sharedSlicer, splitEncoder } from '../../wire/shared.js';
+import type { EncodedFrame } from '../../wire/shared.js';
 import type { SocketClose, SocketEvent, SocketLike, Transport } from '../transport.js';
 import { W3cTransport } from '../w3c.js';
 import { NodeSocket } from './read.js';
+import { pooledEncoder } from './write.js';
 
 /** Bun replaces `ws` by its own sockets, which are not on top of Node's streams. */
 const IS_BUN = 'bun' in process.versions;
@@ -35,7 +36,7 @@ const FAILED_MS = 2_000;
 export class WsTransport extends W3cTransport<WebSocket> {
   override readonly opaque = false;
   /** Only an accepted socket shares bytes with others: a dialed one masks them. */
-  readonly encoder: Transport['encoder'];
+  readonly encoder: NonNullable<Transport['encoder']> = pooledEncoder;
   readonly cut: Transport['cut'];
   /** `null` unless the TCP or TLS stream below the socket is known. */
   #below: NodeSocket | null = null;
@@ -57,7 +58,7 @@ export class WsTransport extends W3cTransport<WebSocket> {
     if (stream !== null && !IS_BUN) {
       this.#below = new NodeSocket(stream, ws, false);
       this.#readPast(stream, maxPayload);
-      this.encoder = splitEncoder;
+      this.encoder = (codec) => splitEncoder(codec, pooledEncoder(codec));
       this.cut = sharedSlicer;
     }
     if (ws.readyState === WebSocket.CONNECTING) this.#hearHandshake(ws, maxPayload);
@@ -79,7 +80,7 @@ export class WsTransport extends W3cTransport<WebSocket> {
     return this.#answeredProtocol;
   }
 
-  override send(message: Message | SplitMessage): void {
+  override send(message: EncodedFrame): void {
     if (!this.writable) return;
     if (this.#below !== null) this.#below.add(message);
     else if (!(message instanceof SplitMessage)) {
