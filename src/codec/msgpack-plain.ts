@@ -529,45 +529,20 @@ function texts(...values: readonly string[]): Uint8Array {
  * ```
  */
 export function encodeCanonical(frame: Frame, payload: Uint8Array | null): ArrayBuffer | null {
+  return lendCanonical(frame, payload)?.slice().buffer ?? null;
+}
+
+/** {@link encodeCanonical} into memory that the next call overwrites. */
+export function lendCanonical(frame: Frame, payload: Uint8Array | null): Uint8Array<ArrayBuffer> | null {
   const { fragment } = frame;
   if (fragment != null && !(fragment instanceof ArrayBuffer && payload === null)) return null;
-  const bytes = fragment == null ? payload : new Uint8Array(fragment);
   if (!beginWrite()) return null;
   try {
-    const split = putEnvelope(frame, bytes !== null);
-    if (split < 0) return null;
-    const to = written;
-    if (fragment != null) putBinHead(fragment.byteLength);
-    const size = bytes?.length ?? 0;
-    const message = new Uint8Array(written + size);
-    const bytesAt = copy(to, written, message, copy(0, split, message, 0));
-    if (bytes !== null) message.set(bytes, bytesAt);
-    copy(split, to, message, bytesAt + size);
-    return message.buffer;
+    const content = fragment == null ? payload : new Uint8Array(fragment);
+    return putEnvelope(frame, content !== null, content) < 0 ? null : scratch.subarray(0, written);
   } finally {
     endWrite();
   }
-}
-
-/** {@link encodeCanonical} of a payload into memory that the next call overwrites. */
-export function lendCanonical(frame: Frame, payload: Uint8Array): Uint8Array | null {
-  if (frame.fragment != null || !beginWrite()) return null;
-  try {
-    if (putEnvelope(frame, true) < 0) return null;
-    reserve(payload.length);
-    scratch.set(payload, written);
-    return scratch.subarray(0, written + payload.length);
-  } finally {
-    endWrite();
-  }
-}
-
-/** Copies written bytes, and returns the position behind them. */
-function copy(from: number, to: number, target: Uint8Array, at: number): number {
-  const shift = at - from;
-  if (to - from > MOST_LOOPED) target.set(scratch.subarray(from, to), at);
-  else for (let n = from; n < to; n++) target[n + shift] = Number(scratch[n]);
-  return to + shift;
 }
 
 /** Returns the bytes of such an envelope before and behind its payload, or its fragment. `null` for every other frame. */
@@ -575,15 +550,19 @@ export function encodeCanonicalAround(frame: Frame): readonly [before: ArrayBuff
   const hasBoth = frame.fragment != null && frame.payload !== undefined && frame.payload !== ABSENT;
   if (hasBoth || !beginWrite()) return null;
   try {
-    const split = putEnvelope(frame, true);
+    const split = putEnvelope(frame, true, null);
     return split < 0 ? null : [scratch.buffer.slice(0, split), scratch.buffer.slice(split, written)];
   } finally {
     endWrite();
   }
 }
 
-/** Writes such an envelope without its payload or fragment, and returns the place of that; -1 for every other frame. */
-function putEnvelope(frame: Frame, hasContent: boolean): number {
+/**
+ * Writes such an envelope, and returns the place of its payload or fragment; -1 for every other frame.
+ *
+ * @param content the bytes of the payload or the fragment; `null` leaves them out
+ */
+function putEnvelope(frame: Frame, hasContent: boolean, content: Uint8Array | null): number {
   const { type, stream, end, headers, fragment, more } = frame;
   if ((type !== 'data' && type !== 'open') || !hasOnlyEnvelope(frame) || (more === true && fragment == null)) return -1;
   if (!Number.isSafeInteger(stream) || Number(stream) < 0 || (headers != null && !isBare(headers))) return -1;
@@ -593,6 +572,7 @@ function putEnvelope(frame: Frame, hasContent: boolean): number {
   if (end === true) putPart(ENDED);
   if (fragment != null) putPart(FRAGMENT);
   let split = written;
+  if (fragment != null && content !== null) putBytes(content);
   if (headers != null) {
     putPart(HEADERS);
     if (!putLiteral(headers, MOST_LEVELS)) return -1;
@@ -601,6 +581,7 @@ function putEnvelope(frame: Frame, hasContent: boolean): number {
   if (fragment == null) {
     if (hasContent) putPart(PAYLOAD);
     split = written;
+    if (content !== null) putRaw(content);
   }
   return split;
 }
@@ -621,10 +602,14 @@ function putBin(bytes: Uint8Array): boolean {
 
 function putBytes(bytes: Uint8Array): true {
   putBinHead(bytes.length);
+  putRaw(bytes);
+  return true;
+}
+
+function putRaw(bytes: Uint8Array): void {
   reserve(bytes.length);
   scratch.set(bytes, written);
   written += bytes.length;
-  return true;
 }
 
 function putBinHead(size: number): void {
