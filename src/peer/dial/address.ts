@@ -63,13 +63,13 @@ const counts = new Map<string, number>();
 /** Returns the socket of the platform. */
 export function platformSocket(address: string, protocol: string): SocketLike {
   if (typeof WebSocket !== 'function') throw new NoWebSocketError();
-  const socket = new WebSocket(address, protocol);
-  if (isPage()) countUntilClosed(shownAddress(address), socket);
-  return socket;
+  return counted(address, new WebSocket(address, protocol));
 }
 
 /** Warns once of many sockets to one address. A program of Node may well have a pool of them. */
-function countUntilClosed(where: string, socket: WebSocket): void {
+export function counted<Socket extends SocketLike>(address: string, socket: Socket): Socket {
+  if (!isPage()) return socket;
+  const where = shownAddress(address);
   const add = (change: number): void => {
     const count = (counts.get(where) ?? 0) + change;
     if (count === MANY) log('warn', `${MANY} sockets to ${where}: call connect() once, outside of components`);
@@ -80,6 +80,7 @@ function countUntilClosed(where: string, socket: WebSocket): void {
   socket.addEventListener('close', () => {
     add(-1);
   });
+  return socket;
 }
 
 /** Hosts as a parsed address has them: every spelling of an IPv4 address has become four numbers. */

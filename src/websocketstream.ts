@@ -1,0 +1,13 @@
+/**
+ * Sockets over `WebSocketStream`, which Chromium has: a page that reads too slowly stops the sender.
+ *
+ * @example
+ * ```ts
+ * import { webSocketStream } from 'rxmux/websocketstream';
+ * ```
+ *
+ * @module rxmux/websocketstream
+ */
+export { webSocketStream } from './peer/dial/web-socket-stream.js';
+export type { SocketLike } from './transport/transport.js';
+export { VERSION } from './version.js';
