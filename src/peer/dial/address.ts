@@ -63,13 +63,13 @@ const counts = new Map<string, number>();
 /** Returns the socket of the platform. */
 export function platformSocket(address: string, protocol: string): SocketLike {
   if (typeof WebSocket !== 'function') throw new NoWebSocketError();
-  return counted(address, new WebSocket(address, protocol));
+  const socket = new WebSocket(address, protocol);
+  if (isPage()) countUntilClosed(shownAddress(address), socket);
+  return socket;
 }
 
 /** Warns once of many sockets to one address. A program of Node may well have a pool of them. */
-export function counted<Socket extends SocketLike>(address: string, socket: Socket): Socket {
-  if (!isPage()) return socket;
-  const where = shownAddress(address);
+export function countUntilClosed(where: string, socket: SocketLike): void {
   const add = (change: number): void => {
     const count = (counts.get(where) ?? 0) + change;
     if (count === MANY) log('warn', `${MANY} sockets to ${where}: call connect() once, outside of components`);
@@ -80,7 +80,6 @@ export function counted<Socket extends SocketLike>(address: string, socket: Sock
   socket.addEventListener('close', () => {
     add(-1);
   });
-  return socket;
 }
 
 /** Hosts as a parsed address has them: every spelling of an IPv4 address has become four numbers. */

@@ -1,7 +1,8 @@
+import { isPage } from '../../transport/connectivity.js';
 import { StreamSocket } from '../../transport/stream-socket.js';
 import type { WebSocketStreamLike } from '../../transport/stream-socket.js';
 import type { SocketLike } from '../../transport/transport.js';
-import { checkAddress, counted, platformSocket } from './address.js';
+import { checkAddress, countUntilClosed, platformSocket, shownAddress } from './address.js';
 
 /** The class that TypeScript does not declare. */
 interface Platform {
@@ -31,6 +32,8 @@ export function webSocketStream(): (url: string, protocol: string) => SocketLike
     const { WebSocketStream } = globalThis as typeof globalThis & Platform;
     if (typeof WebSocketStream !== 'function') return platformSocket(url, protocol);
     checkAddress(url);
-    return counted(url, new StreamSocket(new WebSocketStream(url, { protocols: [protocol] })));
+    const socket = new StreamSocket(new WebSocketStream(url, { protocols: [protocol] }));
+    if (isPage()) countUntilClosed(shownAddress(url), socket);
+    return socket;
   };
 }
