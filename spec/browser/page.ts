@@ -1,4 +1,4 @@
-import { filter, firstValueFrom, lastValueFrom, map, range, take, toArray } from 'rxjs';
+import { debounceTime, filter, firstValueFrom, lastValueFrom, map, range, take, toArray } from 'rxjs';
 import { connect, isMuxError, JsonCodec, RemoteError } from '../../src/index.js';
 import type { ConnectOptions, Peer, PeerStatus, Stream } from '../../src/index.js';
 import { MsgpackCodec } from '../../src/msgpack.js';
@@ -193,11 +193,11 @@ const operations = {
       return { cause, alive: await peer.request({ op: 'echo', value: 'yes' }) };
     }),
 
-  /** Reads a stream one second after it has begun. */
+  /** Reads a stream once it has ended, or once nothing more has arrived for 2 s, which is less than `pauseMs`. */
   late: async (port: number) => {
     const peer = connect(`ws://127.0.0.1:${port}`, OVER[location.search]);
     const stream = peer.open('pieces', { end: true });
-    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    await Promise.race([stream.closed, firstValueFrom(peer.frames$.pipe(debounceTime(2_000)))]);
     const count = await lastValueFrom(stream.pipe(toArray())).then(({ length }) => length, String);
     await peer.close();
     return count;
