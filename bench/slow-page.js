@@ -7,6 +7,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
+import { compareInChromium } from './browser/slow-page.js';
 import { builtIn, inOrder, load, median, root } from './builds.js';
 
 const PIECE_BYTES = 64 * 1024;
@@ -27,7 +28,18 @@ const { WebSocket, WebSocketServer } = createRequire(join(root, 'package.json'))
 const [role, ...args] = process.argv.slice(2);
 
 if (role === 'server') await serveWires(args[0]);
+else if (role === '--chromium') await compareSockets();
 else await compare();
+
+/** The same with a page of Chromium, over both kinds of its sockets. */
+async function compareSockets() {
+  const built = builtIn('dist/slow-page');
+  try {
+    await compareInChromium(built);
+  } finally {
+    rmSync(built, { recursive: true });
+  }
+}
 
 async function compare() {
   const built = builtIn('dist/slow-page');

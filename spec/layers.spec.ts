@@ -26,6 +26,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   msgpack: UP_TO_PEER,
   rich: UP_TO_PEER,
   port: UP_TO_PEER,
+  websocketstream: [...UP_TO_PEER, 'index'],
   session: UP_TO_PEER,
   node: [...UP_TO_PEER, 'index', 'node'],
   'node-in-page': ['version'],

@@ -24,6 +24,7 @@ import * as testing from '../../src/testing.js';
 import * as topics from '../../src/topics.js';
 import * as uploads from '../../src/uploads.js';
 import * as vue from '../../src/vue.js';
+import * as webSocketStream from '../../src/websocketstream.js';
 import { PUBLIC_NAMES } from './public-names.js';
 
 interface Manifest {
@@ -48,6 +49,7 @@ describe.each([
   { door: 'msgpack', namespace: msgpack, subpath: './msgpack' },
   { door: 'rich', namespace: rich, subpath: './rich' },
   { door: 'port', namespace: port, subpath: './port' },
+  { door: 'websocketstream', namespace: webSocketStream, subpath: './websocketstream' },
   { door: 'session', namespace: session, subpath: './session' },
   { door: 'contract', namespace: contract, subpath: './contract' },
   { door: 'angular', namespace: angular, subpath: './angular' },
@@ -118,6 +120,7 @@ describe('the version', () => {
     ['rxmux/msgpack', msgpack.VERSION],
     ['rxmux/rich', rich.VERSION],
     ['rxmux/port', port.VERSION],
+    ['rxmux/websocketstream', webSocketStream.VERSION],
     ['rxmux/session', session.VERSION],
     ['rxmux/contract', contract.VERSION],
     ['rxmux/angular', angular.VERSION],

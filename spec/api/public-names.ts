@@ -17,6 +17,7 @@ export const PUBLIC_NAMES: Readonly<
     | 'msgpack'
     | 'rich'
     | 'port'
+    | 'websocketstream'
     | 'session'
     | 'contract'
     | 'angular'
@@ -74,6 +75,10 @@ export const PUBLIC_NAMES: Readonly<
   port: {
     values: names('VERSION portSocket'),
     types: names('PortLike SocketLike'),
+  },
+  websocketstream: {
+    values: names('VERSION webSocketStream'),
+    types: names('SocketLike'),
   },
   session: {
     values: names('VERSION renewing sessionEnds sessionExpired sessionRefused'),

@@ -1,8 +1,9 @@
-import { filter, firstValueFrom, lastValueFrom, map, range, take, toArray } from 'rxjs';
+import { debounceTime, filter, firstValueFrom, lastValueFrom, map, range, take, toArray } from 'rxjs';
 import { connect, isMuxError, JsonCodec, RemoteError } from '../../src/index.js';
 import type { ConnectOptions, Peer, PeerStatus, Stream } from '../../src/index.js';
 import { MsgpackCodec } from '../../src/msgpack.js';
 import { RichCodec } from '../../src/rich.js';
+import { webSocketStream } from '../../src/websocketstream.js';
 
 const codecs = { json: new JsonCodec(), msgpack: new MsgpackCodec(), rich: new RichCodec() };
 
@@ -19,8 +20,13 @@ interface Whenever {
 
 const KIB = 1024;
 
+/** The socket that the address of the page, or of its worker, asks for. */
+export type SocketName = 'WebSocket' | 'WebSocketStream';
+
+const OVER: Readonly<Record<string, Pick<ConnectOptions, 'socket'>>> = { '?WebSocketStream': { socket: webSocketStream() } };
+
 function dial(codec: CodecName, path = `/${codec}`, options: ConnectOptions = {}): Peer {
-  return connect(`ws://${location.host}${path}`, { codec: codecs[codec], keepalive: false, ...options });
+  return connect(`ws://${location.host}${path}`, { codec: codecs[codec], keepalive: false, ...OVER[location.search], ...options });
 }
 
 async function over<T>(codec: CodecName, use: (peer: Peer) => Promise<T> | T, options?: ConnectOptions, path?: string): Promise<T> {
@@ -30,6 +36,20 @@ async function over<T>(codec: CodecName, use: (peer: Peer) => Promise<T> | T, op
   } finally {
     await peer.close();
   }
+}
+
+/** Counts the sockets of a class of the platform. */
+const made: Record<string, number> = {};
+for (const name of ['WebSocket', 'WebSocketStream']) {
+  const platform = globalThis as unknown as Record<string, new (...args: readonly unknown[]) => object>;
+  const of = platform[name];
+  if (of === undefined) continue;
+  platform[name] = class extends of {
+    constructor(...args: readonly unknown[]) {
+      super(...args);
+      made[name] = (made[name] ?? 0) + 1;
+    }
+  };
 }
 
 const LONG_DELAYS = { minDelayMs: 1e6, maxDelayMs: 1e6 };
@@ -61,7 +81,7 @@ const operations = {
 
   /** Uploads one payload over another port, with the options of a user who sets none. */
   uploadOverPort: async (port: number, bytes: number) => {
-    const peer = connect(`ws://127.0.0.1:${port}/default`);
+    const peer = connect(`ws://127.0.0.1:${port}/default`, OVER[location.search]);
     const size = await lastValueFrom(peer.open$({ op: 'size', value: 'x'.repeat(bytes) }));
     return { size, closed: await peer.close() };
   },
@@ -172,6 +192,19 @@ const operations = {
       const cause = await stream.closed;
       return { cause, alive: await peer.request({ op: 'echo', value: 'yes' }) };
     }),
+
+  /** Reads a stream once it has ended, or once nothing more has arrived for 2 s, which is less than `pauseMs`. */
+  late: async (port: number) => {
+    const peer = connect(`ws://127.0.0.1:${port}`, OVER[location.search]);
+    const stream = peer.open('pieces', { end: true });
+    await Promise.race([stream.closed, firstValueFrom(peer.frames$.pipe(debounceTime(2_000)))]);
+    const count = await lastValueFrom(stream.pipe(toArray())).then(({ length }) => length, String);
+    await peer.close();
+    return count;
+  },
+
+  /** The number of sockets that this page has made, by their class. */
+  sockets: () => made,
 
   /** Waits until the server ends the connection. */
   ended: async (codec: CodecName, path: string) => {

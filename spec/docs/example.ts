@@ -16,6 +16,7 @@ import * as tanstack from '../../src/tanstack.js';
 import * as testing from '../../src/testing.js';
 import * as topics from '../../src/topics.js';
 import * as uploads from '../../src/uploads.js';
+import * as webSocketStream from '../../src/websocketstream.js';
 import { fences, printsOf } from './markdown.js';
 import type { Fence } from './markdown.js';
 import { newReader } from './reader.js';
@@ -42,6 +43,7 @@ const IMPORTED: Readonly<Record<string, object>> = {
   'rxmux/tanstack': tanstack,
   'rxmux/topics': topics,
   'rxmux/uploads': uploads,
+  'rxmux/websocketstream': webSocketStream,
   'rxmux/inspect': inspect,
   zod,
 };

@@ -14,6 +14,7 @@ const MODULES = {
   msgpack: 'rxmux/msgpack',
   rich: 'rxmux/rich',
   port: 'rxmux/port',
+  websocketstream: 'rxmux/websocketstream',
   session: 'rxmux/session',
   contract: 'rxmux/contract',
   angular: 'rxmux/angular',

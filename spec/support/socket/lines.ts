@@ -10,7 +10,9 @@ import { accept, connect as connectWs, serve } from '../../../src/node.js';
 import type { AcceptOptions } from '../../../src/node.js';
 import { portSocket } from '../../../src/port.js';
 import { createPair } from '../../../src/testing.js';
+import { StreamSocket } from '../../../src/transport/stream-socket.js';
 import { selfSigned } from './certificate.js';
+import { streamOver } from './web-socket-stream.js';
 
 /** Two peers joined by some transport. */
 export interface Line {
@@ -103,6 +105,9 @@ export const LINE_KINDS: readonly LineKind[] = [
   ),
   overTcp('a W3C-shaped socket', { pauses: false, browserCodes: false }, (url, options) =>
     connect(url, { ...options, socket: (address, protocol) => Object.defineProperties(new Ws(address, protocol), UNSTOPPABLE) }),
+  ),
+  overTcp('a WebSocketStream', { pauses: true, browserCodes: true }, (url, options) =>
+    connect(url, { ...options, socket: (address, protocol) => new StreamSocket(streamOver(new Ws(address, protocol))) }),
   ),
   ...(typeof WebSocket === 'function'
     ? [overTcp("Node's own WebSocket", { pauses: false, browserCodes: true }, (url, options) => connect(url, options))]

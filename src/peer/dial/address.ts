@@ -69,7 +69,7 @@ export function platformSocket(address: string, protocol: string): SocketLike {
 }
 
 /** Warns once of many sockets to one address. A program of Node may well have a pool of them. */
-function countUntilClosed(where: string, socket: WebSocket): void {
+export function countUntilClosed(where: string, socket: SocketLike): void {
   const add = (change: number): void => {
     const count = (counts.get(where) ?? 0) + change;
     if (count === MANY) log('warn', `${MANY} sockets to ${where}: call connect() once, outside of components`);
