@@ -385,27 +385,3 @@ describe.each<SocketName>(['WebSocket', 'WebSocketStream'])('over %s', (socket) 
     });
   });
 });
-
-// The guide warns of it. Once Chromium has mended it, the warnings go: docs/guide/back-pressure.md and `webSocketStream`.
-it('A page whose WebSocketStream loses its line beside an upload crashes', async () => {
-  const server = new WebSocketServer({ host: '127.0.0.1', port: 0 });
-  server.on('connection', (socket) => {
-    socket.once('message', () => {
-      socket.terminate();
-    });
-  });
-  await new Promise((resolve) => server.once('listening', resolve));
-  const doomed = await browser.newPage();
-  await doomed.goto(`http://127.0.0.1:${portOf(http)}/?WebSocketStream`);
-  const crash = new Promise((resolve) => doomed.once('crash', resolve));
-  const write = doomed.evaluate(async (port) => {
-    const Platform = (
-      globalThis as unknown as { WebSocketStream: new (url: string) => { opened: Promise<{ writable: WritableStream<string> }> } }
-    ).WebSocketStream;
-    const writer = (await new Platform(`ws://127.0.0.1:${port}`).opened).writable.getWriter();
-    for (;;) await writer.write('x'.repeat(60_000));
-  }, portOf(server));
-  await Promise.all([crash, expect(write).rejects.toThrow()]);
-  await doomed.close();
-  await new Promise((resolve) => server.close(resolve));
-});

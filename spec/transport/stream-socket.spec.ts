@@ -94,7 +94,7 @@ describe('a socket over a WebSocketStream', () => {
   });
 
   describe('closing', () => {
-    it('A socket closes only once everything is written, because Chromium crashes otherwise', async () => {
+    it('A socket closes only once everything is written', async () => {
       const { socket, stream, events } = await opened();
       socket.send('a');
       socket.send('b');

@@ -30,8 +30,7 @@ function ignore(): void {
  * A WebSocketStream with the interface of a WebSocket, and with reading that stops: during a pause the platform takes some 100 KiB more from the
  * line, and no more. Observed in Chromium 156:
  *
- * - `close()` beside an unfinished write crashes the page, so it waits for all writes. `abort()` of the writer does not. A line that is lost
- *   beside an unfinished write crashes the page too.
+ * - The platform may not survive `close()` beside an unfinished write, so it waits for all writes.
  * - An unread stream drops its last messages once the other end closes. While a read is pending, it drops none.
  * - A closing handshake does not complete behind unread messages.
  */

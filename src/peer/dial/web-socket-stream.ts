@@ -14,7 +14,7 @@ interface Platform {
  * from version 124 on, in pages and workers. Elsewhere each dial makes a `WebSocket`. Options, errors, close codes and refusals are the
  * same as over a `WebSocket`.
  *
- * Use it in a page that reads much and sends little: Chromium 156 crashes a page that loses such a socket while an upload waits to be sent.
+ * Use it in a page that reads much and sends little: Chromium 156 may end a page that sends much over such a socket.
  * Upload over a second peer, without this option.
  *
  * @returns the value of the option `socket`
