@@ -127,4 +127,9 @@ export default defineConfig(
     files: ['**/*.js'],
     languageOptions: { globals: Object.fromEntries(NODE_GLOBALS.map((name) => [name, 'readonly'])) },
   },
+  {
+    // Programs of other runtimes.
+    files: ['spec/package/runtimes.js', 'spec/package/runtimes/*.js'],
+    languageOptions: { globals: { Bun: 'readonly', Deno: 'readonly', Request: 'readonly', Response: 'readonly', performance: 'readonly' } },
+  },
 );

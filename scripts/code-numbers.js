@@ -14,9 +14,12 @@ const NAME = /(?<!typeof |\.)\b(?:ResetCode|CloseCode)\.[A-Z_]+\b/g;
  * @returns {(code: string) => string}
  */
 export function codeNumbers(folder) {
-  const rows = Object.entries(TABLES).flatMap(([table, path]) =>
-    [...readFileSync(join(folder, path), 'utf8').matchAll(ROW)].map(([, name, number]) => [`${table}.${name}`, number]),
-  );
+  const rows = Object.entries(TABLES).flatMap(([table, path]) => {
+    // Both tables have the name PROTOCOL_ERROR.
+    const [, text = ''] = readFileSync(join(folder, path), 'utf8').split(`export const ${table} = {`);
+    const [own] = text.split('} as const;');
+    return [...own.matchAll(ROW)].map(([, name, number]) => [`${table}.${name}`, number]);
+  });
   const numbers = new Map(rows);
   return (code) => code.replace(NAME, (name) => numbers.get(name) ?? name);
 }

@@ -28,7 +28,14 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   port: UP_TO_PEER,
   websocketstream: [...UP_TO_PEER, 'index'],
   session: UP_TO_PEER,
-  node: [...UP_TO_PEER, 'index', 'node'],
+  // What the servers of all runtimes share.
+  acceptor: [...UP_TO_PEER, 'acceptor'],
+  node: [...UP_TO_PEER, 'index', 'acceptor', 'node'],
+  runtimes: [...UP_TO_PEER, 'acceptor', 'runtimes'],
+  bun: [...UP_TO_PEER, 'index', 'acceptor', 'runtimes'],
+  deno: [...UP_TO_PEER, 'index', 'acceptor', 'runtimes'],
+  workerd: [...UP_TO_PEER, 'index', 'acceptor', 'runtimes'],
+  crossws: [...UP_TO_PEER, 'index', 'acceptor', 'runtimes'],
   'node-in-page': ['version'],
   testing: [...UP_TO_PEER, 'index', 'contract', 'inspect', 'testing'],
   contract: [...UP_TO_PEER, 'contract'],
@@ -70,6 +77,7 @@ const CONFINED: readonly (readonly [what: string, pattern: RegExp, allowed: RegE
   ['@nats-io', /'@nats-io\/[^']*'/, /^nats\//],
   ['redis', /'redis'/, /^redis\//],
   ['node:cluster', /'node:cluster'/, /^ipc\//],
+  ['node', /'node:[^']*'/, /^(?!acceptor\/|runtimes\/|(bun|deno|workerd|crossws)\.ts$)/],
   ['rxjs', /'rxjs(\/[^']*)?'/, /^(?!util\/(?!time\.ts$)|wire\/|codec\/|stream\/state\.ts$)/],
   ['a clock', CLOCKS, /^(transport\/|command\/|otel\/instruments\.ts$|util\/time\.ts$|testing\/memory-clock\.ts$|rx\/soon\.ts$)/],
 ];

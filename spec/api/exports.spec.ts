@@ -3,7 +3,10 @@ import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import '@angular/compiler';
 import * as angular from '../../src/angular.js';
+import * as bun from '../../src/bun.js';
 import * as contract from '../../src/contract.js';
+import * as crossws from '../../src/crossws.js';
+import * as deno from '../../src/deno.js';
 import * as index from '../../src/index.js';
 import * as inspect from '../../src/inspect.js';
 import * as msgpack from '../../src/msgpack.js';
@@ -25,6 +28,7 @@ import * as topics from '../../src/topics.js';
 import * as uploads from '../../src/uploads.js';
 import * as vue from '../../src/vue.js';
 import * as webSocketStream from '../../src/websocketstream.js';
+import * as workerd from '../../src/workerd.js';
 import { PUBLIC_NAMES } from './public-names.js';
 
 interface Manifest {
@@ -42,6 +46,9 @@ function exportedTypes(door: string): string[] {
   const statements = read(`src/${door}.ts`).matchAll(/^export type \{([^}]*)\}/gm);
   return [...statements].flatMap(([, list = '']) => list.match(/\w+(?=\s*(?:,|$))/g) ?? []).sort();
 }
+
+/** Doors of servers alone: no page and no React Native has a use for them. */
+const SERVERS: readonly string[] = ['ipc', 'bun', 'deno', 'workerd', 'crossws'];
 
 describe.each([
   { door: 'index', namespace: index, subpath: '.' },
@@ -63,6 +70,10 @@ describe.each([
   { door: 'nats', namespace: nats, subpath: './nats' },
   { door: 'uploads', namespace: uploads, subpath: './uploads' },
   { door: 'ipc', namespace: ipc, subpath: './ipc' },
+  { door: 'bun', namespace: bun, subpath: './bun' },
+  { door: 'deno', namespace: deno, subpath: './deno' },
+  { door: 'workerd', namespace: workerd, subpath: './workerd' },
+  { door: 'crossws', namespace: crossws, subpath: './crossws' },
   { door: 'redis', namespace: redis, subpath: './redis' },
   { door: 'otel', namespace: otel, subpath: './otel' },
   { door: 'testing', namespace: testing, subpath: './testing' },
@@ -80,7 +91,7 @@ describe.each([
       'react-native': { types: cjs.types, default: inPage },
       browser: { types: cjs.types, require: inPage, default: inModule },
     };
-    const reactNative = door === 'ipc' ? {} : { 'react-native': cjs };
+    const reactNative = SERVERS.includes(door) ? {} : { 'react-native': cjs };
     expect(JSON.stringify(exports[subpath])).toBe(
       JSON.stringify({
         ...(door === 'node' ? elsewhere : reactNative),
@@ -132,6 +143,10 @@ describe('the version', () => {
     ['rxmux/topics', topics.VERSION],
     ['rxmux/uploads', uploads.VERSION],
     ['rxmux/ipc', ipc.VERSION],
+    ['rxmux/bun', bun.VERSION],
+    ['rxmux/deno', deno.VERSION],
+    ['rxmux/workerd', workerd.VERSION],
+    ['rxmux/crossws', crossws.VERSION],
     ['rxmux/redis', redis.VERSION],
     ['rxmux/nats', nats.VERSION],
     ['rxmux/inspect', inspect.VERSION],

@@ -6,6 +6,11 @@ export interface DoorNames {
 
 const names = (text: string): string[] => text.trim().split(/\s+/).sort();
 
+/** The names that all doors of other runtimes' servers have. */
+const SERVER_VALUES = names('Totals VERSION refuse serve');
+const SERVER_TYPES =
+  'AcceptedOptions HelloLimits JudgedOptions OriginsOf PeerServer RefusalOf ServeOptions ServerNotifyOptions ServerStats TotalLimits UpgradeRefusal Verdict';
+
 /**
  * The public names of each entry point. A name is added or removed here by hand, so that no name becomes public or private
  * unnoticed.
@@ -26,6 +31,10 @@ export const PUBLIC_NAMES: Readonly<
     | 'nats'
     | 'redis'
     | 'ipc'
+    | 'bun'
+    | 'deno'
+    | 'workerd'
+    | 'crossws'
     | 'uploads'
     | 'vue'
     | 'svelte'
@@ -61,8 +70,24 @@ export const PUBLIC_NAMES: Readonly<
   node: {
     values: names('Totals VERSION accept connect handleUpgrade refuse serve'),
     types: names(
-      'AcceptOptions ByteCounts HelloLimits MuxServer NodeConnectOptions Origins PeerStats Refusal ServeBase ServeOptions ServerNotifyOptions ServerStats StreamCounts TotalLimits Traffic TrustProxy UpgradeOptions UpgradeRefusal Usage Verdict',
+      'AcceptOptions AcceptedOptions ByteCounts HelloLimits JudgedOptions MuxServer NodeConnectOptions Origins OriginsOf PeerServer PeerStats Refusal RefusalOf ServeBase ServeOptions ServerNotifyOptions ServerStats StreamCounts TotalLimits Traffic TrustProxy UpgradeOptions UpgradeRefusal Usage Verdict',
     ),
+  },
+  bun: {
+    values: SERVER_VALUES,
+    types: names(`${SERVER_TYPES} BunMux BunServer BunSocket BunSocketData BunWebSocketHandlers`),
+  },
+  deno: {
+    values: SERVER_VALUES,
+    types: names(`${SERVER_TYPES} DenoMux DenoServeInfo`),
+  },
+  workerd: {
+    values: SERVER_VALUES,
+    types: names(`${SERVER_TYPES} WorkerdMux`),
+  },
+  crossws: {
+    values: SERVER_VALUES,
+    types: names(`${SERVER_TYPES} CrosswsHooks CrosswsMessage CrosswsMux CrosswsPeer`),
   },
   msgpack: {
     values: names('MsgpackCodec VERSION'),

@@ -6,7 +6,7 @@ import { KEEPALIVE } from '../../src/connection/watchdog.js';
 import { UPGRADE_OPTIONS } from '../../src/node/accept.js';
 import { NODE_CONNECT_OPTIONS } from '../../src/node/connect.js';
 import { LISTEN_OPTIONS } from '../../src/node/listen.js';
-import { TOTAL_LIMITS } from '../../src/node/totals.js';
+import { TOTAL_LIMITS } from '../../src/acceptor/totals.js';
 import { CONNECT_OPTIONS } from '../../src/peer/connect.js';
 import { Backoff, RECONNECT } from '../../src/peer/dial/backoff.js';
 import { CLOSE_OPTIONS, PEER_OPTIONS } from '../../src/peer/options.js';
@@ -48,11 +48,12 @@ describe('options', () => {
     { type: 'ServeOptions', file: 'node/mux-server.ts', declared: LISTEN_OPTIONS, of: '`serve`' },
     { type: 'ServeBase', file: 'node/mux-server.ts', declared: LISTEN_OPTIONS, of: '`serve`' },
     { type: 'UpgradeOptions', file: 'node/accept.ts', declared: UPGRADE_OPTIONS, of: '`serve`, `handleUpgrade`' },
-    { type: 'AcceptOptions', file: 'node/accept.ts', declared: UPGRADE_OPTIONS, of: '`serve`, `handleUpgrade`, `accept`' },
+    { type: 'JudgedOptions', file: 'acceptor/options.ts', declared: UPGRADE_OPTIONS, of: '`serve`, `handleUpgrade`' },
+    { type: 'AcceptedOptions', file: 'acceptor/options.ts', declared: UPGRADE_OPTIONS, of: '`serve`, `handleUpgrade`, `accept`' },
     { type: 'CloseOptions', file: 'peer/options.ts', declared: CLOSE_OPTIONS },
     { type: 'Retry', file: 'peer/safe-retry.ts', declared: RETRY },
     { type: 'Limits', file: 'wire/limits.ts', declared: LIMITS },
-    { type: 'TotalLimits', file: 'node/totals.ts', declared: TOTAL_LIMITS },
+    { type: 'TotalLimits', file: 'acceptor/totals.ts', declared: TOTAL_LIMITS },
     { type: 'LineOptions', file: 'testing/link.ts', declared: LINE_OPTIONS },
   ];
   /** Programs do not need it. */

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize, posix } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import * as index from '../../src/index.js';
-import { TOTAL_LIMITS } from '../../src/node/totals.js';
+import { TOTAL_LIMITS } from '../../src/acceptor/totals.js';
 import { DEFAULT_HELLO_LIMITS } from '../../src/peer/hello.js';
 import type { Rate } from '../../src/util/time.js';
 import { DEFAULT_LIMITS } from '../../src/wire/limits.js';

@@ -6,8 +6,11 @@ import { logger } from '../../src/index.js';
 import { MsgpackCodec } from '../../src/msgpack.js';
 import { connect, serve } from '../../src/node.js';
 import type { Origins, UpgradeOptions } from '../../src/node.js';
-import { clientAddress, hostOf, originAllowed, readTrustProxy, trustsNone } from '../../src/node/origin.js';
+import { hostOf } from '../../src/acceptor/address.js';
+import { originAllowed } from '../../src/acceptor/origin.js';
+import { clientAddress, readTrustProxy, trustsNone } from '../../src/node/origin.js';
 import type { TrustProxy } from '../../src/node/origin.js';
+import { askedBy } from '../../src/node/refusal.js';
 import { collectLogs } from '../support/peer/logs.js';
 import { answerOn, handshake, portOf, rawSocket, requestOf } from '../support/socket/handshake.js';
 import type { Offer } from '../support/socket/handshake.js';
@@ -466,7 +469,7 @@ describe('loopback origins', () => {
   ])('A loopback page is accepted only from this machine: from %s, %s', (remoteAddress, allowed) => {
     const request = new IncomingMessage(Object.defineProperty(new Socket(), 'remoteAddress', { value: remoteAddress }));
     Object.assign(request.headers, { host: 'localhost:8080', origin: 'http://localhost:5173' });
-    expect(originAllowed(request, undefined)).toBe(allowed);
+    expect(originAllowed(askedBy(request), undefined)).toBe(allowed);
   });
 });
 

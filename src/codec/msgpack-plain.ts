@@ -32,7 +32,8 @@ const TWO_32 = 2 ** 32;
 
 /** The methods of a Buffer that work on any bytes. Node, Deno and Bun have them. */
 interface NativeText {
-  utf8Write(this: Uint8Array, text: string, at: number): number;
+  /** workerd needs the `length`, and refuses one beyond the end. */
+  utf8Write(this: Uint8Array, text: string, at: number, length: number): number;
   utf8Slice(this: Uint8Array, from: number, to: number): string;
   latin1Slice(this: Uint8Array, from: number, to: number): string;
 }
@@ -213,7 +214,7 @@ function putText(text: string): boolean {
   putTextHead(length);
   const from = written;
   if (length <= MOST_LOOPED && putAscii(text)) return true;
-  const bytes = native?.utf8Write.call(scratch, text, from) ?? encodeInto(text, scratch.subarray(from)).written;
+  const bytes = native?.utf8Write.call(scratch, text, from, scratch.length - from) ?? encodeInto(text, scratch.subarray(from)).written;
   if (bytes > length) {
     // The header counts bytes, so it may be longer.
     scratch.copyWithin(head + textHeadBytes(bytes), from, from + bytes);

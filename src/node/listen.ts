@@ -6,12 +6,12 @@ import { createServer as createTlsServer } from 'node:https';
 import type { Server as HttpsServer } from 'node:https';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import type { TlsOptions } from 'node:tls';
+import { totalsOf } from '../acceptor/totals.js';
+import type { Totals } from '../acceptor/totals.js';
+import { PLAIN_TEXT, RETRY_AFTER } from '../acceptor/verdict.js';
 import { asGiven, checkBoolean, checkObject, optionError, readOptions } from '../util/check.js';
 import type { Options } from '../util/check.js';
 import type { ServeOptions } from './mux-server.js';
-import { PLAIN_TEXT, RETRY_AFTER } from './refusal.js';
-import { totalsOf } from './totals.js';
-import type { Totals } from './totals.js';
 
 /** {@link ServeOptions} beyond the options of every upgrade, checked and with defaults. */
 export interface ListenOptions {

@@ -1,75 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP, isIPv4 } from 'node:net';
-import { types } from 'node:util';
+import { inOneSpelling } from '../acceptor/address.js';
+import type { OriginsOf } from '../acceptor/origin.js';
 import { booleanOf } from '../stream/promises.js';
 import { optionError } from '../util/check.js';
 
 /** Which web pages may connect: their origins, or a function that decides. */
-export type Origins = readonly (string | RegExp)[] | ((origin: string | undefined, request: IncomingMessage) => boolean);
-
-/** An origin as a browser sends it. A page in a sandbox has the origin `null`. */
-const WHOLE = /^(null|[a-z][\w+.-]*:\/\/[^/?#*]*)$/;
-const LOOPBACK_HOST = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
-const LOOPBACK_ADDRESS = /^(127\.|::1$|::ffff:127\.)/;
-
-/**
- * Whether the page that sent the request may connect. Without `origins`, two kinds of pages may: pages of this server, and pages on
- * loopback.
- *
- * For loopback, `Host` and the remote address must be on loopback too. The address alone proves nothing behind a proxy on the same
- * machine. A request without `Origin` does not come from a browser and passes.
- *
- * @throws TypeError for a function that returns no boolean, since a promise of `false` would let everybody in; any error that the
- *   function throws
- */
-export function originAllowed(request: IncomingMessage, origins: Origins | undefined): boolean {
-  const { origin, host } = request.headers;
-  if (typeof origins === 'function') return booleanOf('origins', origins(origin, request));
-  if (origin === undefined) return true;
-  // Not `test`, which remembers where the last match of a /g expression ended.
-  if (origins !== undefined)
-    return origins.some((allowed) => (typeof allowed === 'string' ? allowed === origin : origin.search(allowed) >= 0));
-  const page = parse(origin);
-  if (page === null) return false;
-  // Parsing makes a `Host` that names the default port equal to a `Host` that omits it.
-  const server = parse(`${page.protocol}//${host ?? ''}`);
-  if (server === null) return false;
-  return page.host === server.host || (isLoopback(page) && isLoopback(server) && LOOPBACK_ADDRESS.test(request.socket.remoteAddress ?? ''));
-}
-
-/**
- * Returns `origins`.
- *
- * @throws TypeError unless it is a function, or an array of strings and RegExps
- */
-export function checkOrigins(name: string, origins: Origins): Origins {
-  if (typeof origins !== 'function') checkList(name, origins);
-  return origins;
-}
-
-function checkList(name: string, origins: unknown): void {
-  if (!Array.isArray(origins)) throw optionError(name, 'an array or a function', origins);
-  for (const [index, origin] of origins.entries())
-    if (typeof origin === 'string') checkWhole(`${name}[${index}]`, origin);
-    else if (!types.isRegExp(origin)) throw optionError(`${name}[${index}]`, 'a string or a RegExp', origin);
-}
-
-/** A host alone, a slash at the end, or `*` would match no page. */
-function checkWhole(name: string, origin: string): void {
-  if (!WHOLE.test(origin)) throw optionError(name, "a whole origin, such as 'https://app.example.org'", origin);
-}
-
-function isLoopback({ hostname }: URL): boolean {
-  return LOOPBACK_HOST.test(hostname);
-}
-
-function parse(origin: string): URL | null {
-  try {
-    return new URL(origin);
-  } catch {
-    return null;
-  }
-}
+export type Origins = OriginsOf<IncomingMessage>;
 
 /**
  * Which proxies may name the address of their client by `X-Forwarded-For`: how many stand before this server, their addresses and
@@ -81,7 +18,7 @@ export type TrustProxy = number | readonly string[] | ((address: string, hop: nu
 export type TrustsHop = (address: string, hop: number) => boolean;
 
 const WITH_PORT = /^(?:\[([^\]]+)\]|([\d.]+))(?::\d+)?$/;
-/** An IPv4 address, mapped to an IPv6 address as {@link inOneSpelling} returns it. */
+/** An IPv4 address, mapped to an IPv6 address as `inOneSpelling` returns it. */
 const MAPPED = /^::ffff:([\da-f]{1,4}):([\da-f]{1,4})$/;
 
 /**
@@ -125,16 +62,6 @@ export function clientAddress({ socket, headers }: Pick<IncomingMessage, 'socket
   return client;
 }
 
-/** The part of an address that one host has: an IPv6 host commonly has all of a /64. */
-export function hostOf(address: string): string {
-  if (isIPv4(address)) return address;
-  const [head = '', tail = ''] = inOneSpelling(address).split('::');
-  const groups = head.split(':').filter((group) => group !== '');
-  const rest = tail.split(':').filter((group) => group !== '');
-  const zeros = Array.from({ length: 8 - groups.length - rest.length }, () => '0');
-  return `${[...groups, ...zeros, ...rest].slice(0, 4).join(':')}::/64`;
-}
-
 function addressOf(text: string): string | null {
   const plain = text.trim();
   const [, bracketed, dotted] = WITH_PORT.exec(plain) ?? [];
@@ -143,11 +70,6 @@ function addressOf(text: string): string | null {
   const canonical = inOneSpelling(address);
   const [, high, low] = MAPPED.exec(canonical) ?? [];
   return high === undefined || low === undefined ? canonical : [high, low].flatMap(bytesOf).join('.');
-}
-
-/** Returns an IPv6 address without its zone, and in the one spelling of RFC 5952, so that two texts of one address are equal. */
-function inOneSpelling(address: string): string {
-  return new URL(`http://[${address.split('%', 1)[0] ?? ''}]`).hostname.slice(1, -1);
 }
 
 /** Returns the two bytes of a group of an IPv6 address. */

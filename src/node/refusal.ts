@@ -1,29 +1,13 @@
 import { STATUS_CODES, validateHeaderName, validateHeaderValue } from 'node:http';
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { inspect } from 'node:util';
-import { isObservable } from 'rxjs';
-import { log } from '../logger.js';
-import { checkObject, isError, oneLine, optionError, tagOf } from '../util/check.js';
-import type { SparseLog } from './log.js';
+import type { Asked } from '../acceptor/origin.js';
+import { refused } from '../acceptor/refusals.js';
+import type { SparseLog } from '../acceptor/sparse-log.js';
+import { REFUSED_BY_VERIFY, refusalOf, withDefaults } from '../acceptor/verdict.js';
+import type { HeaderLine, HttpAnswer, Objection, UpgradeRefusal } from '../acceptor/verdict.js';
+import { checkObject, optionError } from '../util/check.js';
 import type { Refusal } from './mux-server.js';
-
-/** An answer to an upgrade request in place of 101. */
-interface HttpAnswer {
-  readonly status: number;
-  /** The body: one line of text for people. */
-  readonly reason: string;
-  /** Header lines in addition to the default ones; a line of the same name replaces the default. */
-  readonly headers?: readonly HeaderLine[] | undefined;
-}
-
-export type HeaderLine = readonly [name: string, value: string];
-
-/** Headers of every text that may quote a request: they stop browsers from rendering it as a page. */
-export const PLAIN_TEXT = { 'Content-Type': 'text/plain; charset=utf-8', 'X-Content-Type-Options': 'nosniff' } as const;
-
-/** When the dialer should try again after a 503, in seconds. */
-export const RETRY_AFTER = '1';
 
 /** Ignores errors of a socket that is not upgraded yet. Without a listener they would end the process. */
 export function ignoreErrors(socket: Duplex): void {
@@ -48,13 +32,6 @@ function answerHttp(socket: Duplex, { status, reason, headers = [] }: HttpAnswer
   socket.end(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), Buffer.from(body)]));
   return true;
 }
-
-function withDefaults(headers: readonly HeaderLine[]): readonly HeaderLine[] {
-  const given = new Set(headers.map(([name]) => name.toLowerCase()));
-  return [...DEFAULT_HEADERS.filter(([name]) => !given.has(name.toLowerCase())), ...headers];
-}
-
-const DEFAULT_HEADERS: readonly HeaderLine[] = [...Object.entries(PLAIN_TEXT), ['Sec-WebSocket-Version', '13']];
 
 function ignore(): void {
   // The socket ends too, and its end is all that callers need.
@@ -86,19 +63,6 @@ function checkedValue(name: string, value: unknown): string {
   return text;
 }
 
-/** The verdict that {@link refuse} returns. */
-export interface UpgradeRefusal {
-  /** The HTTP status, from 400 to 599. */
-  readonly status: number;
-  /** The line of text in the answer. */
-  readonly reason: string;
-  /** The header lines of the answer. */
-  readonly headers: readonly (readonly [name: string, value: string])[];
-}
-
-/** The default reason. It reveals nothing about the cause. */
-export const REFUSED_BY_VERIFY = 'verify refused the request';
-
 /**
  * Makes a verdict of `verify` that answers any HTTP status, with headers (V6).
  *
@@ -114,120 +78,18 @@ export const REFUSED_BY_VERIFY = 'verify refused the request';
  * ```
  */
 export function refuse(status: number, headers: OutgoingHttpHeaders = {}, reason: string = REFUSED_BY_VERIFY): UpgradeRefusal {
-  if (!isRefusalStatus(status)) throw optionError('status', 'an integer from 400 to 599', status);
-  if (typeof reason !== 'string') throw optionError('reason', 'a string', reason);
-  const refusal: Branded = { status, reason, headers: linesOf(headers), [BRAND]: true };
-  return refusal;
-}
-
-/**
- * Returns the answer that `verify` chose by {@link refuse}, or `null` for a context.
- *
- * @throws the verdict where it is an error, and TypeError where it is no context
- */
-export function answerOf(verdict: object): HttpAnswer | null {
-  if (BRAND in verdict) return verdict as Branded;
-  // None of these says yes: a query that finds no user returns an empty list, and an error may be returned in place of thrown.
-  if (isError(verdict)) throw verdict;
-  if (Array.isArray(verdict)) throw new TypeError('verify: expected an object for the context, got an array');
-  if (isObservable(verdict)) throw new TypeError('verify: expected a promise, got an Observable: return firstValueFrom(…)');
-  if ('next' in verdict && (Symbol.iterator in verdict || Symbol.asyncIterator in verdict))
-    throw new TypeError('verify: expected an object for the context, got an iterator, such as a generator that has not run');
-  const tag = tagOf(verdict);
-  if (BOXES.has(tag)) throw new TypeError(`verify: expected a boolean or an object for the context, got an object around a ${tag}`);
-  // A refusal in the wrong form must not let the dialer in.
-  if ('headers' in verdict && 'status' in verdict && isRefusalStatus(verdict.status))
-    throw new TypeError(`verify: expected refuse(${verdict.status}, headers), got an object with a status and headers`);
-  return null;
-}
-
-/** Objects around a primitive, such as `Object(false)`, which is truthy. */
-const BOXES = new Set(['Boolean', 'Number', 'String', 'BigInt', 'Symbol']);
-
-/** Returns what `verify` has thrown, for the log: `refuse` works only where it is returned. */
-export function errorOf(thrown: unknown): unknown {
-  if (typeof thrown !== 'object' || thrown === null || !(BRAND in thrown)) return thrown;
-  return new TypeError(`verify: expected refuse(${(thrown as Branded).status}) to be returned, got it thrown`);
-}
-
-/** Registered globally, so that every copy of this package recognizes a refusal of another copy and does not use it as a peer's context. */
-const BRAND = Symbol.for('rxmux.refuse');
-
-interface Branded extends UpgradeRefusal {
-  readonly [BRAND]: true;
-}
-
-/** Headers that determine where the answer ends. */
-const FRAMING = ['connection', 'content-length', 'transfer-encoding'];
-
-function linesOf(headers: OutgoingHttpHeaders): readonly HeaderLine[] {
-  const lines = headerLines('headers', headers);
-  for (const [name] of lines)
-    if (FRAMING.includes(name.toLowerCase())) throw new TypeError(`headers: expected none that frames the answer, got ${name}`);
-  return lines;
-}
-
-function isRefusalStatus(status: unknown): status is number {
-  return Number.isInteger(status) && Number(status) >= 400 && Number(status) <= 599;
-}
-
-/** Causes of a refusal. Refusals with the same cause share log lines. */
-type Cause = 'codec' | 'draining' | 'handshake' | 'limit' | 'origin' | 'path' | 'time-out' | 'unjudged' | 'verify';
-
-/** Why the server refuses an upgrade, and the answer it sends. */
-export interface Objection extends HttpAnswer {
-  readonly cause: Cause;
-  /** Text that the log adds to the reason. */
-  readonly detail?: string;
-  /** Holds the error that the application threw. */
-  readonly thrown?: { readonly error: unknown };
-}
-
-/** The log has one line a cause in this period, in ms. */
-const PERIOD_MS = 60_000;
-/** The period for causes that a developer fixes by trial and error: an origin, an error of `verify`. */
-const SHORT_PERIOD_MS = 1_000;
-/** The most characters of a reason in a line, since an application may choose the reason. */
-const MOST_REASON = 400;
-
-/** A {@link Refusal}. Its request is not enumerable, so that the headers are not printed or copied by accident. */
-class AnsweredRefusal implements Refusal {
-  readonly status: number;
-  readonly reason: string;
-  declare readonly request: IncomingMessage;
-
-  constructor({ status, reason }: HttpAnswer, request: IncomingMessage) {
-    this.status = status;
-    this.reason = reason;
-    Object.defineProperty(this, 'request', { value: request });
-  }
-
-  toString(): string {
-    return `${this.status} ${oneLine(pathOf(this.request))}: ${oneLine(this.reason, MOST_REASON)}`;
-  }
-
-  toJSON(): string {
-    return this.toString();
-  }
-
-  [inspect.custom](): string {
-    return this.toString();
-  }
-}
-
-/** Logs a refusal: at `warn`, or at `error` if the application failed. */
-function noteRefusal(lines: SparseLog, refusal: Refusal, { status, cause, detail = '', thrown }: Objection): void {
-  const line = `${String(refusal)}${detail}`;
-  const periodMs = cause === 'origin' || cause === 'unjudged' ? SHORT_PERIOD_MS : PERIOD_MS;
-  lines.note(`${status} ${cause}`, periodMs, (more) => {
-    if (thrown === undefined) log('warn', `refused ${more === 0 ? 'an upgrade' : `${more} more, the last`}: ${line}`);
-    else log('error', `an upgrade request could not be judged${more === 0 ? '' : `, the last of ${more} more`}`, thrown.error);
-  });
+  return refusalOf(status, reason, () => headerLines('headers', headers));
 }
 
 /** The path of a request, without its query, which may hold a token. */
 export function pathOf(request: IncomingMessage): string {
   return (request.url ?? '/').split('?', 1)[0] ?? '/';
+}
+
+/** Reads the facts of a request of Node's server. */
+export function askedBy(request: IncomingMessage): Asked<IncomingMessage> {
+  const { origin, host, 'sec-websocket-protocol': offered } = request.headers;
+  return { request, path: pathOf(request), offered, origin, host, remoteAddress: request.socket.remoteAddress };
 }
 
 /** Refuses a request, and logs the refusal. Returns `false` if the socket has ended or was upgraded before. */
@@ -236,12 +98,10 @@ export function refuseUpgrade(
   socket: Duplex,
   objection: Objection,
   lines: SparseLog,
-  refused: (refusal: Refusal) => void,
+  seen: (refusal: Refusal) => void,
 ): boolean {
   if (UPGRADED.has(socket) || !answerHttp(socket, objection)) return false;
-  const refusal = new AnsweredRefusal(objection, request);
-  noteRefusal(lines, refusal, objection);
-  refused(refusal);
+  seen(refused(askedBy(request), objection, lines));
   return true;
 }
 

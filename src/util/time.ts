@@ -197,7 +197,8 @@ export interface Rate {
 /** Runs a task after `ms`. The timer does not keep the process alive. Returns a cancel function. */
 export function backgroundTimer(ms: number, task: () => void): () => void {
   const timer = setTimeout(task, ms);
-  timer.unref();
+  // In Deno and workerd a timer may be a number.
+  (timer as Partial<typeof timer>).unref?.();
   return () => {
     clearTimeout(timer);
   };

@@ -53,6 +53,7 @@ const GROUPS = [
     items: [
       guide('Frameworks', 'frameworks'),
       guide('Servers and proxies', 'servers'),
+      guide('Bun, Deno, workerd', 'runtimes'),
       guide('Topics', 'topics'),
       guide('Testing', 'testing'),
       guide('The inspector', 'inspector'),

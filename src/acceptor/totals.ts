@@ -6,9 +6,9 @@ import type { Usage } from '../peer/stats.js';
 import { checkNumber, optionError, readObject } from '../util/check.js';
 import type { Given, Options } from '../util/check.js';
 import { steadyNow } from '../util/time.js';
-import { SparseLog } from './log.js';
-import { hostOf } from './origin.js';
-import type { Objection } from './refusal.js';
+import { SparseLog } from './sparse-log.js';
+import { hostOf } from './address.js';
+import type { Objection } from './verdict.js';
 
 /** A connection: its name in the log, and the bytes that it has to send, in its socket too. */
 type Holder = Pick<PeerCore, 'label' | 'bufferedAmount'>;

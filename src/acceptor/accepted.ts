@@ -1,0 +1,90 @@
+import { Subscription, timer } from 'rxjs';
+import { CLOSING_MS } from '../connection/watchdog.js';
+import type { PeerCore } from '../peer/core.js';
+import { GivenSocket } from '../peer/dial/given-socket.js';
+import { acceptorCore } from '../peer/hello.js';
+import { Peer } from '../peer/peer.js';
+import { guard } from '../rx/subscribers.js';
+import { soon } from '../rx/soon.js';
+import type { Transport } from '../transport/transport.js';
+import { CloseCode, ResetCode } from '../wire/codes.js';
+import { ConnectionFault } from '../wire/errors.js';
+import type { ResolvedJudged } from './options.js';
+import { Totals } from './totals.js';
+import type { Ledger, Seat } from './totals.js';
+
+/** Counts for nothing: no limit was set. */
+const UNLIMITED = Totals.ledger(new Totals());
+
+export function ledgerOf({ totalLimits }: Pick<ResolvedJudged<never>, 'totalLimits'>): Ledger {
+  return totalLimits === undefined ? UNLIMITED : Totals.ledger(totalLimits);
+}
+
+/** An accepted peer, and what it is made of. */
+export interface Accepted {
+  readonly core: PeerCore;
+  readonly source: GivenSocket;
+  readonly peer: Peer;
+}
+
+/** Makes a peer of an open socket, or of one that is to come. */
+export function makePeer({ acceptor }: Pick<ResolvedJudged<never>, 'acceptor'>, transport: Transport | null = null): Accepted {
+  const core = acceptorCore(acceptor);
+  const source = new GivenSocket(core, transport);
+  return { core, source, peer: new Peer(core, source, acceptor.onStream) };
+}
+
+/** A peer has a seat until it has closed and its TCP connection has ended. Calls `closed` once the peer has closed. */
+export function take(seat: Seat, { core }: Accepted, transport: Transport, closed?: () => void): void {
+  let ending = Subscription.EMPTY;
+  core.share = seat.join(core, (reason) => {
+    if (!core.isClosed) ending = endGreedy(core, reason);
+  });
+  core.status.whenClosed(() => {
+    soon(() => {
+      ending.unsubscribe();
+      const leave = (): void => {
+        seat.leave();
+      };
+      if (transport.whenReleased === undefined) leave();
+      else transport.whenReleased(leave);
+      closed?.();
+    });
+  });
+}
+
+/**
+ * Ends a peer for a total limit. The remote has 2 s to read why, whether it takes the rest or not. The end begins a microtask later,
+ * because another connection asks for room amid its own work.
+ */
+function endGreedy(core: PeerCore, reason: string): Subscription {
+  soon(() => {
+    for (const connection of core.connections) connection.fail(new ConnectionFault(reason, ResetCode.ENHANCE_YOUR_CALM, CloseCode.POLICY));
+  });
+  return timer(CLOSING_MS).subscribe(() => {
+    for (const { transport } of core.connections) transport.terminate(reason);
+  });
+}
+
+/**
+ * Calls `onPeer` with the peer. The peer begins to read in a later turn, when its handlers are in place.
+ *
+ * @param remote the address of the other side, for the log; empty if it is not known
+ * @param isKnown whether anything but the peer's own handler can reach the peer. A peer that only its handler knows reads at once
+ */
+export function announce<Q>(
+  { core, source, peer }: Accepted,
+  transport: Transport,
+  { onPeer }: Pick<ResolvedJudged<Q>, 'onPeer'>,
+  request: Q | null,
+  remote: string,
+  isKnown = true,
+): void {
+  core.setRemote(remote);
+  if (onPeer !== undefined) guard('onPeer', () => onPeer(peer, request));
+  if (isKnown || onPeer !== undefined)
+    transport.turn(() => {
+      source.start();
+    });
+  else source.start();
+}

@@ -1,0 +1,25 @@
+/**
+ * Peers over the sockets of `Bun.serve`.
+ *
+ * @example
+ * ```ts
+ * import { serve } from 'rxmux/bun';
+ * ```
+ *
+ * @module rxmux/bun
+ */
+import './index.js';
+
+export { serve } from './runtimes/bun.js';
+export type { BunMux, BunServer, BunSocket, BunSocketData, BunWebSocketHandlers } from './runtimes/bun.js';
+export { refuse } from './runtimes/requests.js';
+export type { ServeOptions } from './runtimes/requests.js';
+export type { AcceptedOptions, JudgedOptions } from './acceptor/options.js';
+export type { OriginsOf } from './acceptor/origin.js';
+export type { PeerServer, ServerNotifyOptions, ServerStats } from './acceptor/peer-server.js';
+export type { RefusalOf } from './acceptor/refusals.js';
+export { Totals } from './acceptor/totals.js';
+export type { TotalLimits } from './acceptor/totals.js';
+export type { UpgradeRefusal, Verdict } from './acceptor/verdict.js';
+export type { HelloLimits } from './peer/hello.js';
+export { VERSION } from './version.js';
