@@ -19,7 +19,7 @@ export type { MuxServer, Refusal, ServeBase, ServeOptions, ServerNotifyOptions }
 export { refuse } from './node/refusal.js';
 export type { UpgradeRefusal } from './node/refusal.js';
 export { serve } from './node/serve.js';
-export type { Origins } from './node/origin.js';
+export type { OriginRules, Origins } from './node/origin.js';
 export type { ServerStats } from './node/mux-server.js';
 export { Totals } from './node/totals.js';
 export type { TotalLimits } from './node/totals.js';

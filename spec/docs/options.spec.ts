@@ -6,6 +6,7 @@ import { KEEPALIVE } from '../../src/connection/watchdog.js';
 import { UPGRADE_OPTIONS } from '../../src/node/accept.js';
 import { NODE_CONNECT_OPTIONS } from '../../src/node/connect.js';
 import { LISTEN_OPTIONS } from '../../src/node/listen.js';
+import { ORIGIN_RULES } from '../../src/node/origin.js';
 import { TOTAL_LIMITS } from '../../src/node/totals.js';
 import { CONNECT_OPTIONS } from '../../src/peer/connect.js';
 import { Backoff, RECONNECT } from '../../src/peer/dial/backoff.js';
@@ -48,6 +49,7 @@ describe('options', () => {
     { type: 'ServeOptions', file: 'node/mux-server.ts', declared: LISTEN_OPTIONS, of: '`serve`' },
     { type: 'ServeBase', file: 'node/mux-server.ts', declared: LISTEN_OPTIONS, of: '`serve`' },
     { type: 'UpgradeOptions', file: 'node/accept.ts', declared: UPGRADE_OPTIONS, of: '`serve`, `handleUpgrade`' },
+    { type: 'OriginRules', file: 'node/origin.ts', declared: ORIGIN_RULES, of: '`serve`, `handleUpgrade`', path: 'origins.' },
     { type: 'AcceptOptions', file: 'node/accept.ts', declared: UPGRADE_OPTIONS, of: '`serve`, `handleUpgrade`, `accept`' },
     { type: 'CloseOptions', file: 'peer/options.ts', declared: CLOSE_OPTIONS },
     { type: 'Retry', file: 'peer/safe-retry.ts', declared: RETRY },

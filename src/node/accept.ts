@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { BehaviorSubject, Subscription, timer } from 'rxjs';
 import { CLOSING_MS } from '../connection/watchdog.js';
+import { log } from '../logger.js';
 import type { PeerCore } from '../peer/core.js';
 import { connectError } from '../peer/dial/failure.js';
 import { GivenSocket } from '../peer/dial/given-socket.js';
@@ -24,7 +25,7 @@ import { CloseCode, ResetCode } from '../wire/codes.js';
 import { ConnectionFault } from '../wire/errors.js';
 import { soon } from '../rx/soon.js';
 import { SparseLog, boundNodeLogs } from './log.js';
-import { checkOrigins, clientAddress, readTrustProxy, trustsNone } from './origin.js';
+import { checkOrigins, clientAddress, losesOrigin, readTrustProxy, trustsNone } from './origin.js';
 import type { Origins, TrustProxy, TrustsHop } from './origin.js';
 import { ignoreErrors } from './refusal.js';
 import { Totals, checkTotals } from './totals.js';
@@ -77,6 +78,9 @@ export interface UpgradeOptions extends AcceptOptions {
    * too. A string must equal the whole origin (`https://app.example.org`, without a slash at the end). A RegExp may match any part of the
    * origin, so anchor it: `/^https:\/\/\w+\.example\.org$/`. A function that throws, or returns no boolean (such as a promise), answers
    * 500; slow decisions belong in `verify`.
+   *
+   * A request without `Origin` passes a list and the default: browsers always send one, and programs do not. Where a proxy may drop it,
+   * `{ required: true }` refuses such a request. `{ required: true, allow: ['https://app.example.org'] }` replaces the default, too.
    *
    * The default admits a page whose own name was pointed at this server (DNS rebinding). A server on loopback or an intranet needs
    * `origins` or `verify`. Default pages of the `Host` that they ask for, and pages on loopback for a server on loopback.
@@ -245,16 +249,29 @@ function checkUpgrade(request: unknown, socket: unknown, head: unknown): void {
 }
 
 /** Makes the policy that judges upgrades with these options. It starts as not draining. */
-export function policyOf(resolved: ResolvedUpgrade, log: SparseLog): UpgradePolicy {
+export function policyOf(resolved: ResolvedUpgrade, lines: SparseLog): UpgradePolicy {
   const { acceptor, verify, verifyTimeoutMs, origins, trustProxy } = resolved;
   const ledger = ledgerOf(resolved);
   const upgrader = new WsUpgrader(subprotocol(acceptor.codec), acceptor.limits.maxMessageBytes);
   const seat = (request: IncomingMessage) => {
     // A `trustProxy` of the user's runs in any case: if it throws, the answer is 500.
     const address = ledger.isLimited || trustProxy !== trustsNone ? clientAddress(request, trustProxy) : null;
+    if (losesOrigin(request, origins, trustProxy)) warnOfLostOrigin(lines, request);
     return ledger.refusal(address) ?? ledger.seat(address);
   };
-  return { upgrader, verify, verifyTimeoutMs, origins, draining$: new BehaviorSubject(false), log, seat };
+  return { upgrader, verify, verifyTimeoutMs, origins, draining$: new BehaviorSubject(false), log: lines, seat };
+}
+
+/** The logs that have the line of {@link warnOfLostOrigin}. */
+const WARNED = new WeakSet<SparseLog>();
+
+function warnOfLostOrigin(lines: SparseLog, { socket }: IncomingMessage): void {
+  if (WARNED.has(lines)) return;
+  WARNED.add(lines);
+  log(
+    'warn',
+    `an upgrade with a Cookie but without an Origin came through the proxy at ${socket.remoteAddress ?? 'a Unix socket'}: browsers always send an Origin, so if this proxy drops it, any web page can use its visitor's cookie here; forward Origin at the proxy, or pass origins: { required: true }`,
+  );
 }
 
 function ledgerOf({ totalLimits }: ResolvedUpgrade): Ledger {

@@ -2,10 +2,30 @@ import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP, isIPv4 } from 'node:net';
 import { types } from 'node:util';
 import { booleanOf } from '../stream/promises.js';
-import { optionError } from '../util/check.js';
+import { checkBoolean, optionError, readObject } from '../util/check.js';
+import type { Options } from '../util/check.js';
+import { INSTEAD_OF_PROXY_HEADER } from './intercept.js';
 
-/** Which web pages may connect: their origins, or a function that decides. */
-export type Origins = readonly (string | RegExp)[] | ((origin: string | undefined, request: IncomingMessage) => boolean);
+/** Which web pages may connect: their origins, a function that decides, or an object that demands an origin of every request. */
+export type Origins = readonly (string | RegExp)[] | ((origin: string | undefined, request: IncomingMessage) => boolean) | OriginRules;
+
+/** Demands an `Origin` of every request. */
+export interface OriginRules {
+  /** Lists the pages that may connect. Default the pages of the default of `origins`. */
+  readonly allow?: readonly (string | RegExp)[] | undefined;
+  /**
+   * Refuses an upgrade without `Origin` by 403. A foreign page then gets in through no proxy that drops `Origin`. Programs must send one,
+   * too. Default `false`.
+   */
+  readonly required?: boolean | undefined;
+}
+
+/** Declares {@link OriginRules}. */
+export const ORIGIN_RULES: Options<OriginRules, { readonly allow: readonly (string | RegExp)[] | undefined; readonly required: boolean }> =
+  {
+    allow: [checkList, undefined],
+    required: [checkBoolean, false],
+  };
 
 /** An origin as a browser sends it. A page in a sandbox has the origin `null`. */
 const WHOLE = /^(null|[a-z][\w+.-]*:\/\/[^/?#*]*)$/;
@@ -25,10 +45,10 @@ const LOOPBACK_ADDRESS = /^(127\.|::1$|::ffff:127\.)/;
 export function originAllowed(request: IncomingMessage, origins: Origins | undefined): boolean {
   const { origin, host } = request.headers;
   if (typeof origins === 'function') return booleanOf('origins', origins(origin, request));
-  if (origin === undefined) return true;
+  const { allow, required = false } = rulesOf(origins);
+  if (origin === undefined) return !required;
   // Not `test`, which remembers where the last match of a /g expression ended.
-  if (origins !== undefined)
-    return origins.some((allowed) => (typeof allowed === 'string' ? allowed === origin : origin.search(allowed) >= 0));
+  if (allow !== undefined) return allow.some((allowed) => (typeof allowed === 'string' ? allowed === origin : origin.search(allowed) >= 0));
   const page = parse(origin);
   if (page === null) return false;
   // Parsing makes a `Host` that names the default port equal to a `Host` that omits it.
@@ -37,21 +57,43 @@ export function originAllowed(request: IncomingMessage, origins: Origins | undef
   return page.host === server.host || (isLoopback(page) && isLoopback(server) && LOOPBACK_ADDRESS.test(request.socket.remoteAddress ?? ''));
 }
 
+function rulesOf(origins: Exclude<Origins, (...args: never) => unknown> | undefined): OriginRules {
+  return origins === undefined || !isList(origins) ? { ...origins } : { allow: origins };
+}
+
+function isList(origins: unknown): origins is readonly (string | RegExp)[] {
+  return Array.isArray(origins);
+}
+
+/**
+ * Whether a proxy may have dropped the `Origin` of a page: a trusted proxy has forwarded a cookie without one, and no function of the user's
+ * has judged that.
+ */
+export function losesOrigin({ headers, socket }: IncomingMessage, origins: Origins | undefined, trusts: TrustsHop): boolean {
+  if (headers.origin !== undefined || headers.cookie === undefined || trusts === trustsNone) return false;
+  return typeof origins !== 'function' && trusts(socket.remoteAddress ?? '', 0);
+}
+
 /**
  * Returns `origins`.
  *
- * @throws TypeError unless it is a function, or an array of strings and RegExps
+ * @throws TypeError unless it is a function, an array of strings and RegExps, or an object of {@link ORIGIN_RULES}
  */
 export function checkOrigins(name: string, origins: Origins): Origins {
-  if (typeof origins !== 'function') checkList(name, origins);
-  return origins;
+  if (typeof origins === 'function') return origins;
+  if (isList(origins)) return checkList(name, origins);
+  if (types.isRegExp(origins)) throw optionError(name, ACCEPTED, origins);
+  return readObject(name, origins, ORIGIN_RULES, ACCEPTED);
 }
 
-function checkList(name: string, origins: unknown): void {
-  if (!Array.isArray(origins)) throw optionError(name, 'an array or a function', origins);
+const ACCEPTED = 'an array, a function or { required: true }';
+
+function checkList<T extends readonly unknown[]>(name: string, origins: T): T {
+  if (!Array.isArray(origins)) throw optionError(name, 'an array', origins);
   for (const [index, origin] of origins.entries())
     if (typeof origin === 'string') checkWhole(`${name}[${index}]`, origin);
     else if (!types.isRegExp(origin)) throw optionError(`${name}[${index}]`, 'a string or a RegExp', origin);
+  return origins;
 }
 
 /** A host alone, a slash at the end, or `*` would match no page. */
@@ -97,6 +139,7 @@ export function readTrustProxy(name: string, given: TrustProxy): TrustsHop {
       throw optionError(name, 'an integer of at least 0, a list of addresses, or a function', given);
     return (_address, hop) => hop < given;
   }
+  if (String(given) === 'proxy-protocol') throw new TypeError(`${name}: ${INSTEAD_OF_PROXY_HEADER}`);
   if (!Array.isArray(given)) throw optionError(name, 'a count of proxies, a list of their addresses, or a function', given);
   const list = listOf(name, given as readonly unknown[]);
   return (address) => address !== '' && list.check(address, isIPv4(address) ? 'ipv4' : 'ipv6');

@@ -16,6 +16,7 @@ import { checkFunction, checkObject, checkOptions, oneLine } from '../util/check
 import { steadyNow } from '../util/time.js';
 import { announce, makePeer, policyOf, resolveAccept, take } from './accept.js';
 import type { ResolvedUpgrade } from './accept.js';
+import { answerHealth, nameProxyHeaders } from './intercept.js';
 import { LISTEN_OPTIONS, listening, nameTakenPort, ownServer, readListenOptions, urlOf } from './listen.js';
 import type { ListenOptions } from './listen.js';
 import { SparseLog } from './log.js';
@@ -87,7 +88,7 @@ function spreadGoaways(peers: ReadonlySet<Peer>, options: ResolvedClose): Subscr
  * - 500: `verify` or `origins` throws
  * - 503: the server is draining
  *
- * A server of its own answers ordinary requests with 426, and with 503 while draining.
+ * A server of its own answers ordinary requests with 426, and with 503 while draining. `healthPath` is answered with 200.
  *
  * If the server cannot get its port, `listening` rejects with one line that says why, the log reports it, and `closed` resolves. A program
  * that never reads `listening` ends by that unhandled rejection.
@@ -135,7 +136,7 @@ class NodeMuxServer implements MuxServer {
 
   constructor(options: ServeOptions) {
     this.#listenOptions = readListenOptions(checkObject('options', options));
-    const { server, tls, path, port, host, totalLimits = new Totals() } = this.#listenOptions;
+    const { server, tls, path, healthPath, port, host, totalLimits = new Totals() } = this.#listenOptions;
     this.#totals = totalLimits;
     this.#resolved = resolveAccept({ ...options, totalLimits }, LISTEN_OPTIONS);
     this.#policy = policyOf(this.#resolved, new SparseLog());
@@ -152,13 +153,19 @@ class NodeMuxServer implements MuxServer {
               ended();
             },
           });
-    this.#leaveServer = takeUpgrades(this.#server, { path, isDraining, take: this.#take, refusePath: this.#refusePath });
+    const leaveUpgrades = takeUpgrades(this.#server, { path, isDraining, take: this.#take, refusePath: this.#refusePath });
+    const leaveHealth = healthPath === undefined ? undefined : answerHealth(this.#server, healthPath, isDraining);
+    this.#leaveServer = () => {
+      leaveUpgrades();
+      leaveHealth?.();
+    };
     this.listening = listening(this.#server);
     if (server !== undefined) {
       // The server's own `error` event reports the same error.
       void markHandled(this.listening);
       return;
     }
+    nameProxyHeaders(this.#server, this.#policy.log);
     this.#server.on('error', this.#onError);
     this.#server.listen(port, host);
   }

@@ -96,7 +96,8 @@ function objectionTo(request: IncomingMessage, policy: UpgradePolicy): Objection
   } catch (error) {
     return unjudged(error);
   }
-  const detail = `: ${quoted(String(request.headers.origin))}; name it in the option 'origins' to let it in`;
+  const { origin } = request.headers;
+  const detail = origin === undefined ? ': the request has none' : `: ${quoted(origin)}; name it in the option 'origins' to let it in`;
   return { status: 403, cause: 'origin', reason: 'this origin is not allowed', detail };
 }
 
