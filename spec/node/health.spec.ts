@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { NEVER, concat, of } from 'rxjs';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { connect, serve } from '../../src/node.js';
-import type { MuxServer, ServeOptions } from '../../src/node.js';
+import type { MuxServer } from '../../src/node.js';
 import type { StreamHandler } from '../../src/index.js';
 import { collectLogs } from '../support/peer/logs.js';
 import { handshake } from '../support/socket/handshake.js';

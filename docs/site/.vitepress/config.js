@@ -52,7 +52,8 @@ const GROUPS = [
     text: 'Around it',
     items: [
       guide('Frameworks', 'frameworks'),
-      guide('Servers and proxies', 'servers'),
+      guide('Servers', 'servers'),
+      guide('Proxies', 'proxies'),
       guide('Topics', 'topics'),
       guide('Testing', 'testing'),
       guide('The inspector', 'inspector'),
