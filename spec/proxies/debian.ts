@@ -43,7 +43,15 @@ function unpack(name: string, root: string): void {
   try {
     const downloads = join(folder, 'downloads');
     mkdirSync(downloads);
-    execFileSync('apt-get', ['download', '-qq', '-o', 'APT::Sandbox::User=root', ...packagesOf(name)], { cwd: downloads, stdio: 'pipe' });
+    const download = (): unknown =>
+      execFileSync('apt-get', ['download', '-qq', '-o', 'APT::Sandbox::User=root', ...packagesOf(name)], { cwd: downloads, stdio: 'pipe' });
+    try {
+      download();
+    } catch {
+      // The lists may be missing, or name a version that its archive has replaced.
+      execFileSync('apt-get', ['update', '-qq'], { stdio: 'pipe' });
+      download();
+    }
     for (const file of readdirSync(downloads)) execFileSync('dpkg', ['-x', join(downloads, file), folder]);
     rmSync(downloads, { recursive: true });
     chmodSync(folder, 0o755);
@@ -55,13 +63,8 @@ function unpack(name: string, root: string): void {
 
 /** Names a package, and each dependency that this system lacks. */
 function packagesOf(name: string): string[] {
-  const simulate = () => spawnSync('apt-get', ['install', '-s', '--no-install-recommends', name], { encoding: 'utf8' });
-  let { status, stdout } = simulate();
-  if (status !== 0) {
-    execFileSync('apt-get', ['update', '-qq'], { stdio: 'pipe' });
-    ({ status, stdout } = simulate());
-  }
+  const { stdout, stderr } = spawnSync('apt-get', ['install', '-s', '--no-install-recommends', name], { encoding: 'utf8' });
   const names = [...stdout.matchAll(/^Inst (\S+)/gm)].map(([, found = '']) => found).filter((found) => !UNUSED.test(found));
-  if (status !== 0 || !names.includes(name)) throw new Error(`expected apt-get to know the package ${name}: ${stdout}`);
+  if (!names.includes(name)) throw new Error(`expected apt-get to know the package ${name}: ${stdout}${stderr}`);
   return names;
 }

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { collectLogs } from '../support/peer/logs.js';
 import { Balancer } from './balancer.js';
-import { HAPROXY, NGINX } from './products.js';
+import { HAPROXY, NGINX, quickChecks } from './products.js';
 import { Fleet } from './fleet.js';
 import type { Server } from './fleet.js';
 import { Load } from './load.js';
@@ -36,6 +36,7 @@ describe.each([NGINX, HAPROXY])('two servers behind $name', (product) => {
     const balancer = await Balancer.start(
       product,
       servers.map(({ port }) => port),
+      quickChecks,
     );
     const load = await Load.on(balancer.port, CLIENTS);
     servers = await roll(balancer, servers, load);
@@ -56,6 +57,7 @@ describe.each([NGINX, HAPROXY])('two servers behind $name', (product) => {
     const balancer = await Balancer.start(
       product,
       servers.map(({ port }) => port),
+      quickChecks,
     );
     const load = await Load.on(balancer.port, CLIENTS);
     for (const leaving of servers) {

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { firstValueFrom, lastValueFrom, take, timer } from 'rxjs';
+import { lastValueFrom, take, takeUntil, timer } from 'rxjs';
 import { connect } from '../../src/node.js';
 import type { NodeConnectOptions } from '../../src/node.js';
 import { ConnectError } from '../../src/index.js';
@@ -126,7 +126,7 @@ async function idleCell(product: Product, rig: Rig): Promise<string> {
     await request(silent, { op: 'measure', text: '' });
     return 'none';
   }
-  // Down: only the server sends. Up: only the client does, as far as it is not asked to answer.
+  // Only the server talks.
   const silent = await rig.opened();
   const down = await rig.opened();
   const ticks = down.open$({ op: 'ticks' } satisfies Job).subscribe({ error: () => undefined });
@@ -236,8 +236,7 @@ describe.each(chosen())('one server behind $name', (product) => {
       const rig = await Rig.start(product);
       const peer = await rig.opened('/json', { keepalive: undefined });
       const listening = await rig.opened('/json', { keepalive: undefined });
-      const tick = firstValueFrom(listening.open$({ op: 'ticks' } satisfies Job));
-      await Promise.all([tick, lastValueFrom(timer(90_000))]);
+      await lastValueFrom(listening.open$({ op: 'ticks' } satisfies Job).pipe(takeUntil(timer(90_000))));
       expect(await request(peer, { op: 'measure', text: 'alive' })).toBe(5);
       expect(await request(listening, { op: 'measure', text: 'alive' })).toBe(5);
     }, 200_000);
