@@ -54,7 +54,7 @@ export class Balancer {
     const [port, adminPort] = [await freePort(), await freePort()];
     const place: Place = { root: installed.root, directory, file: join(directory, product.page), port, adminPort, idle: idle ?? 60 };
     const changed = (text: string): string => change(idle === undefined ? text : (product.withIdle?.(text, idle) ?? text));
-    let ca = Buffer.alloc(0);
+    let ca: Buffer = Buffer.alloc(0);
     if (product.way === 'tls') {
       const { key, cert } = selfSigned();
       writeFileSync(join(directory, 'mux.pem'), Buffer.concat([key, cert]));
