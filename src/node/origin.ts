@@ -139,7 +139,7 @@ export function readTrustProxy(name: string, given: TrustProxy): TrustsHop {
       throw optionError(name, 'an integer of at least 0, a list of addresses, or a function', given);
     return (_address, hop) => hop < given;
   }
-  if (String(given) === 'proxy-protocol') throw new TypeError(`${name}: ${INSTEAD_OF_PROXY_HEADER}`);
+  if ((given as unknown) === 'proxy-protocol') throw new TypeError(`${name}: ${INSTEAD_OF_PROXY_HEADER}`);
   if (!Array.isArray(given)) throw optionError(name, 'a count of proxies, a list of their addresses, or a function', given);
   const list = listOf(name, given as readonly unknown[]);
   return (address) => address !== '' && list.check(address, isIPv4(address) ? 'ipv4' : 'ipv6');
