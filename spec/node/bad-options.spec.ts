@@ -32,7 +32,7 @@ const OF_UPGRADES: readonly Row[] = [
   [{ origins: { require: true } }, "origins: no 'require'; did you mean 'required'?"],
   [
     { trustProxy: 'proxy-protocol' },
-    "trustProxy: rxmux does not read the PROXY protocol. Add X-Forwarded-For at the proxy (in HAProxy by 'option forwardfor', without 'send-proxy'), and set trustProxy",
+    "trustProxy: rxmux reads no PROXY protocol. Add X-Forwarded-For at the proxy (HAProxy: 'option forwardfor', no 'send-proxy'), and set trustProxy",
   ],
   [{ trustProxy: true }, 'trustProxy: expected a count of proxies, a list of their addresses, or a function, got true'],
   [{ origins: ['https://a', 5] }, 'origins[1]: expected a string or a RegExp, got 5'],

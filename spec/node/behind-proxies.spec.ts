@@ -61,7 +61,7 @@ describe('a PROXY header', () => {
       expect(await text(socket)).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n[^]*\r\n\r\nthis server does not read the PROXY protocol\n$/);
     }
     expect(logs.warnings).toEqual([
-      "rxmux: refused a connection with a PROXY header: rxmux does not read the PROXY protocol. Add X-Forwarded-For at the proxy (in HAProxy by 'option forwardfor', without 'send-proxy'), and set trustProxy",
+      "rxmux: refused a connection with a PROXY header: rxmux reads no PROXY protocol. Add X-Forwarded-For at the proxy (HAProxy: 'option forwardfor', no 'send-proxy'), and set trustProxy",
     ]);
   });
 

@@ -49,7 +49,7 @@ function isProbe(method: string | undefined): boolean {
 const PROXY_HEADERS = ['PROXY ', '\r\n\r\n\0\r\nQUIT\n'];
 /** Says how a proxy passes on the client's address without a PROXY header. */
 export const INSTEAD_OF_PROXY_HEADER =
-  "rxmux does not read the PROXY protocol. Add X-Forwarded-For at the proxy (in HAProxy by 'option forwardfor', without 'send-proxy'), and set trustProxy";
+  "rxmux reads no PROXY protocol. Add X-Forwarded-For at the proxy (HAProxy: 'option forwardfor', no 'send-proxy'), and set trustProxy";
 const PERIOD_MS = 60_000;
 
 /** Names the PROXY protocol to a proxy that speaks it, and in the log. To Node's parser it is any bad request. */
