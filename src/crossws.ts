@@ -15,7 +15,7 @@ export type { CrosswsHooks, CrosswsMessage, CrosswsMux, CrosswsPeer } from './ru
 export { refuse } from './runtimes/requests.js';
 export type { ServeOptions } from './runtimes/requests.js';
 export type { AcceptedOptions, JudgedOptions } from './acceptor/options.js';
-export type { OriginsOf } from './acceptor/origin.js';
+export type { OriginRules, OriginsOf } from './acceptor/origin.js';
 export type { PeerServer, ServerNotifyOptions, ServerStats } from './acceptor/peer-server.js';
 export type { RefusalOf } from './acceptor/refusals.js';
 export { Totals } from './acceptor/totals.js';

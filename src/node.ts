@@ -15,7 +15,7 @@ export type { NodeConnectOptions } from './node/connect.js';
 export { accept, handleUpgrade } from './node/accept.js';
 export type { AcceptOptions, UpgradeOptions } from './node/accept.js';
 export type { AcceptedOptions, JudgedOptions } from './acceptor/options.js';
-export type { OriginsOf } from './acceptor/origin.js';
+export type { OriginRules, OriginsOf } from './acceptor/origin.js';
 export type { PeerServer } from './acceptor/peer-server.js';
 export type { RefusalOf } from './acceptor/refusals.js';
 export type { HelloLimits } from './peer/hello.js';

@@ -9,7 +9,7 @@ const names = (text: string): string[] => text.trim().split(/\s+/).sort();
 /** The names that all doors of other runtimes' servers have. */
 const SERVER_VALUES = names('Totals VERSION refuse serve');
 const SERVER_TYPES =
-  'AcceptedOptions HelloLimits JudgedOptions OriginsOf PeerServer RefusalOf ServeOptions ServerNotifyOptions ServerStats TotalLimits UpgradeRefusal Verdict';
+  'AcceptedOptions HelloLimits JudgedOptions OriginRules OriginsOf PeerServer RefusalOf ServeOptions ServerNotifyOptions ServerStats TotalLimits UpgradeRefusal Verdict';
 
 /**
  * The public names of each entry point. A name is added or removed here by hand, so that no name becomes public or private
@@ -70,7 +70,7 @@ export const PUBLIC_NAMES: Readonly<
   node: {
     values: names('Totals VERSION accept connect handleUpgrade refuse serve'),
     types: names(
-      'AcceptOptions AcceptedOptions ByteCounts HelloLimits JudgedOptions MuxServer NodeConnectOptions Origins OriginsOf PeerServer PeerStats Refusal RefusalOf ServeBase ServeOptions ServerNotifyOptions ServerStats StreamCounts TotalLimits Traffic TrustProxy UpgradeOptions UpgradeRefusal Usage Verdict',
+      'AcceptOptions AcceptedOptions ByteCounts HelloLimits JudgedOptions MuxServer NodeConnectOptions OriginRules Origins OriginsOf PeerServer PeerStats Refusal RefusalOf ServeBase ServeOptions ServerNotifyOptions ServerStats StreamCounts TotalLimits Traffic TrustProxy UpgradeOptions UpgradeRefusal Usage Verdict',
     ),
   },
   bun: {

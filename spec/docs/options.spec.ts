@@ -7,6 +7,7 @@ import { UPGRADE_OPTIONS } from '../../src/node/accept.js';
 import { NODE_CONNECT_OPTIONS } from '../../src/node/connect.js';
 import { LISTEN_OPTIONS } from '../../src/node/listen.js';
 import { TOTAL_LIMITS } from '../../src/acceptor/totals.js';
+import { ORIGIN_RULES } from '../../src/acceptor/origin.js';
 import { CONNECT_OPTIONS } from '../../src/peer/connect.js';
 import { Backoff, RECONNECT } from '../../src/peer/dial/backoff.js';
 import { CLOSE_OPTIONS, PEER_OPTIONS } from '../../src/peer/options.js';
@@ -48,6 +49,7 @@ describe('options', () => {
     { type: 'ServeOptions', file: 'node/mux-server.ts', declared: LISTEN_OPTIONS, of: '`serve`' },
     { type: 'ServeBase', file: 'node/mux-server.ts', declared: LISTEN_OPTIONS, of: '`serve`' },
     { type: 'UpgradeOptions', file: 'node/accept.ts', declared: UPGRADE_OPTIONS, of: '`serve`, `handleUpgrade`' },
+    { type: 'OriginRules', file: 'acceptor/origin.ts', declared: ORIGIN_RULES, of: '`serve`, `handleUpgrade`', path: 'origins.' },
     { type: 'JudgedOptions', file: 'acceptor/options.ts', declared: UPGRADE_OPTIONS, of: '`serve`, `handleUpgrade`' },
     { type: 'AcceptedOptions', file: 'acceptor/options.ts', declared: UPGRADE_OPTIONS, of: '`serve`, `handleUpgrade`, `accept`' },
     { type: 'CloseOptions', file: 'peer/options.ts', declared: CLOSE_OPTIONS },

@@ -24,8 +24,16 @@ const OF_ACCEPTED: readonly Row[] = [
 const OF_UPGRADES: readonly Row[] = [
   ...OF_ACCEPTED,
   [{ verify: true }, 'verify: expected a function, got true'],
-  [{ origins: '*' }, "origins: expected an array or a function, got '*'"],
-  [{ origins: /a/ }, 'origins: expected an array or a function, got an object'],
+  [{ origins: '*' }, "origins: expected an array, a function or { required: true }, got '*'"],
+  [{ origins: /a/ }, 'origins: expected an array, a function or { required: true }, got an object'],
+  [{ origins: { required: 'yes' } }, "origins.required: expected a boolean, got 'yes'"],
+  [{ origins: { required: true, allow: 'https://a' } }, "origins.allow: expected an array, got 'https://a'"],
+  [{ origins: { allow: ['a.example'] } }, "origins.allow[0]: expected a whole origin, such as 'https://app.example.org', got 'a.example'"],
+  [{ origins: { require: true } }, "origins: no 'require'; did you mean 'required'?"],
+  [
+    { trustProxy: 'proxy-protocol' },
+    "trustProxy: rxmux reads no PROXY protocol. Add X-Forwarded-For at the proxy (HAProxy: 'option forwardfor', no 'send-proxy'), and set trustProxy",
+  ],
   [{ trustProxy: true }, 'trustProxy: expected a count of proxies, a list of their addresses, or a function, got true'],
   [{ origins: ['https://a', 5] }, 'origins[1]: expected a string or a RegExp, got 5'],
   ...[
@@ -99,6 +107,9 @@ it.each<[options: unknown, message: string]>([
   ],
   [{ port: 0, tls: 5 }, 'tls: expected an object, got 5'],
   [{ port: 0, path: 'mux' }, "path: expected one that begins with '/', got 'mux'"],
+  [{ port: 0, healthPath: 'healthz' }, "healthPath: expected one that begins with '/', got 'healthz'"],
+  [{ port: 0, healthPath: '/healthz?full' }, "healthPath: expected one without a query, got '/healthz?full'"],
+  [{ port: 0, healthPath: true }, "healthPath: expected one that begins with '/', got true"],
   [{ port: 0, path: '/mux?room=1' }, "path: expected one without a query, got '/mux?room=1'"],
   [{ port: 0, path: '/mux#room' }, "path: expected one without a query, got '/mux#room'"],
   [{ server: createServer(), port: 8080 }, 'port: expected none beside server, got 8080'],

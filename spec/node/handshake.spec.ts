@@ -376,6 +376,17 @@ describe('origins', () => {
     ['a function', (origin) => origin === 'https://a.example', 'https://a.example', 101],
     ['a function that refuses', () => false, 'https://example.org', 403],
     ['a function that refuses requests without an origin', (origin) => origin !== undefined, null, 403],
+    ['required, and a request without one', { required: true }, null, 403],
+    ['required, and a page of the own server', { required: true }, 'https://example.org', 101],
+    ['required, and a foreign page', { required: true }, 'https://a.example', 403],
+    ['required and listed', { required: true, allow: ['https://a.example'] }, 'https://a.example', 101],
+    [
+      'required and listed, and a page that the list leaves out',
+      { required: true, allow: ['https://a.example'] },
+      'https://example.org',
+      403,
+    ],
+    ['listed in an object, and no browser', { allow: ['https://a.example'] }, null, 101],
   ])('The option `origins` decides about a page: %s', async (_what, origins, origin, status) => {
     server = await testServer({ origins });
     expect(await statusOf(origin)).toBe(status);

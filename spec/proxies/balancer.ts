@@ -1,118 +1,111 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { selfSigned } from '../support/socket/certificate.js';
 import { accepting, freePort } from '../support/socket/ports.js';
+import { debian } from './debian.js';
+import type { Installed } from './debian.js';
+import type { Place, Product } from './products.js';
 
-/** One product that balances connections, as Debian ships it. */
-export interface Product {
-  readonly name: string;
-  /** The command that runs it in the foreground with the configuration `file` and the working folder `directory`. */
-  readonly command: (file: string, directory: string) => readonly [program: string, ...args: string[]];
-  /** The signal after which it reads its configuration again. Open connections go on. */
-  readonly reload: NodeJS.Signals;
-  readonly config: (port: number, servers: readonly number[], directory: string) => string;
+const PAGES = join(__dirname, '../../docs/guide/proxies');
+const CERTIFICATE = '/etc/stunnel/mux.pem';
+
+/** The file of the page, which listens on port 8000 and forwards to port 8080. */
+export function pageOf({ page }: Product): string {
+  return readFileSync(join(PAGES, page), 'utf8');
 }
 
-/** @param parameters follow each server of the upstream */
-const nginx = (name: string, parameters: string): Product => ({
-  name,
-  command: (file, directory) => ['nginx', '-p', directory, '-c', file, '-e', 'stderr'],
-  reload: 'SIGHUP',
-  config: (port, servers, directory) => `
-    daemon off;
-    pid ${directory}/nginx.pid;
-    error_log stderr error;
-    worker_processes 1;
-    events { worker_connections 4096; }
-    http {
-      access_log off;
-      client_body_temp_path ${directory}/temp;
-      proxy_temp_path ${directory}/temp;
-      fastcgi_temp_path ${directory}/temp;
-      uwsgi_temp_path ${directory}/temp;
-      scgi_temp_path ${directory}/temp;
-      upstream mux { ${servers.map((server) => `server 127.0.0.1:${server}${parameters};`).join(' ')} }
-      server {
-        listen 127.0.0.1:${port};
-        location / {
-          proxy_pass http://mux;
-          proxy_http_version 1.1;
-          proxy_set_header Upgrade $http_upgrade;
-          proxy_set_header Connection "upgrade";
-          proxy_set_header Host $http_host;
-          proxy_read_timeout 60s;
-        }
-      }
-    }`,
-});
-
-const haproxy: Product = {
-  name: 'HAProxy',
-  command: (file) => ['haproxy', '-W', '-f', file],
-  reload: 'SIGUSR2',
-  config: (port, servers) => `
-global
-  maxconn 4096
-defaults
-  mode http
-  timeout connect 5s
-  timeout client 60s
-  timeout server 60s
-  timeout tunnel 60s
-frontend clients
-  bind 127.0.0.1:${port}
-  default_backend mux
-backend mux
-  balance leastconn
-${servers.map((server, nth) => `  server mux${nth} 127.0.0.1:${server} check inter 200ms`).join('\n')}
-`,
-};
-
-export const PRODUCTS: readonly Product[] = [nginx('nginx', ' max_fails=0'), haproxy];
-/** nginx with its own `max_fails` and `fail_timeout`. */
-export const DEFAULT_NGINX = nginx('nginx with its defaults', '');
+/** Puts the port of the proxy and the ports of its servers into the page's file. The line of a server is there once for each. */
+function withPorts(text: string, port: number, servers: readonly number[]): string {
+  return text
+    .replace(/\b8000\b/g, String(port))
+    .replace(/^.*\b8080\b.*$/gm, (line) =>
+      servers.map((server, nth) => line.replace('8080', String(server)).replace(' mux1 ', ` mux${nth + 1} `)).join('\n'),
+    );
+}
 
 /** A running {@link Product} on a port of its own. */
 export class Balancer {
-  readonly #file: string;
-
   private constructor(
     private readonly product: Product,
-    private readonly directory: string,
+    private readonly installed: Installed,
+    private readonly place: Place,
+    private readonly change: (text: string) => string,
     private readonly process: ChildProcess,
-    readonly port: number,
-  ) {
-    this.#file = join(directory, 'config');
+    /** The certificate of a product that speaks TLS. */
+    readonly ca: Buffer,
+  ) {}
+
+  /**
+   * Starts the product. It balances over `servers`, which are ports.
+   *
+   * @param change changes the page's file
+   * @param idle the idle limit, in seconds. Default the page's
+   */
+  static async start(product: Product, servers: readonly number[], change = (text: string) => text, idle?: number): Promise<Balancer> {
+    const installed = debian(product.package, product.version[0]);
+    const directory = mkdtempSync(join(tmpdir(), 'rxmux-proxy-'));
+    // Some products drop their root rights, and still write here.
+    chmodSync(directory, 0o777);
+    mkdirSync(join(directory, 'temp'), { mode: 0o777 });
+    const [port, adminPort] = [await freePort(), await freePort()];
+    const place: Place = { root: installed.root, directory, file: join(directory, product.page), port, adminPort, idle: idle ?? 60 };
+    const changed = (text: string): string => change(idle === undefined ? text : (product.withIdle?.(text, idle) ?? text));
+    let ca: Buffer = Buffer.alloc(0);
+    if (product.way === 'tls') {
+      const { key, cert } = selfSigned();
+      writeFileSync(join(directory, 'mux.pem'), Buffer.concat([key, cert]));
+      ca = cert;
+    }
+    for (const [name, text] of Object.entries(product.files?.(place) ?? {})) writeFileSync(join(directory, name), text);
+    write(product, place, servers, changed);
+    const [program, ...args] = product.command(place);
+    const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'], env: { ...installed.env, ...product.env?.(place) } });
+    await Promise.race([failure(child), accepting(place.port)]);
+    return new Balancer(product, installed, place, changed, child, ca);
   }
 
-  /** Starts the product. It balances over `servers`, which are ports. */
-  static async start(product: Product, servers: readonly number[]): Promise<Balancer> {
-    const directory = mkdtempSync(join(tmpdir(), 'rxmux-proxy-'));
-    mkdirSync(join(directory, 'temp'));
-    const port = await freePort();
-    const file = join(directory, 'config');
-    writeFileSync(file, product.config(port, servers, directory));
-    const [program, ...args] = product.command(file, directory);
-    const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'] });
-    await Promise.race([failure(child), accepting(port)]);
-    return new Balancer(product, directory, child, port);
+  get port(): number {
+    return this.place.port;
+  }
+
+  /** Its version, as it says itself. */
+  get version(): string {
+    const [program, ...args] = this.product.version;
+    const { stdout, stderr } = spawnSync(program, args, { env: this.installed.env, encoding: 'utf8' });
+    return /\d+\.\d+(\.\d+)?/.exec(`${stdout}${stderr}`)?.[0] ?? '';
   }
 
   /** Balances new connections over `servers` from now on. */
   reload(servers: readonly number[]): void {
-    writeFileSync(this.#file, this.product.config(this.port, servers, this.directory));
-    this.process.kill(this.product.reload);
+    const { reload } = this.product;
+    if (reload === undefined) throw new Error(`expected a reload of ${this.product.name}, got none`);
+    write(this.product, this.place, servers, this.change);
+    if (typeof reload === 'string') this.process.kill(reload);
+    else {
+      const [program, ...args] = reload(this.place);
+      spawnSync(program, args, { env: this.installed.env });
+    }
   }
 
   async stop(): Promise<void> {
-    const ended = once(this.process, 'exit');
-    this.process.kill('SIGTERM');
-    await ended;
-    rmSync(this.directory, { recursive: true });
+    if (this.process.exitCode === null && this.process.signalCode === null) {
+      const ended = once(this.process, 'exit');
+      this.process.kill('SIGTERM');
+      await ended;
+    }
+    // A process that this one has left behind may hold the other end.
+    this.process.stderr?.destroy();
+    rmSync(this.place.directory, { recursive: true, force: true });
   }
+}
+
+function write(product: Product, place: Place, servers: readonly number[], change: (text: string) => string): void {
+  const text = withPorts(change(pageOf(product)), place.port, servers).replace(CERTIFICATE, join(place.directory, 'mux.pem'));
+  writeFileSync(place.file, (product.ahead?.(place) ?? '') + text);
 }
 
 /** @throws Error with what the process has printed, when it ends or cannot start */

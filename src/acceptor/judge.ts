@@ -78,7 +78,7 @@ function objectionTo<Q>(asked: Asked<Q>, policy: Policy<Q>): Objection | null {
   } catch (error) {
     return unjudged(error);
   }
-  const detail = `: ${quoted(String(origin))}; name it in the option 'origins' to let it in`;
+  const detail = origin === undefined ? ': the request has none' : `: ${quoted(origin)}; name it in the option 'origins' to let it in`;
   return { status: 403, cause: 'origin', reason: 'this origin is not allowed', detail };
 }
 

@@ -58,6 +58,9 @@ export interface JudgedOptions<Q> extends AcceptedOptions<Q> {
    * origin, so anchor it: `/^https:\/\/\w+\.example\.org$/`. A function that throws, or returns no boolean (such as a promise), answers
    * 500; slow decisions belong in `verify`.
    *
+   * A request without `Origin` passes a list and the default: browsers always send one, and programs do not. Where a proxy may drop it,
+   * `{ required: true }` refuses such a request. `{ required: true, allow: ['https://app.example.org'] }` replaces the default, too.
+   *
    * The default admits a page whose own name was pointed at this server (DNS rebinding). A server on loopback or an intranet needs
    * `origins` or `verify`. Default pages of the `Host` that they ask for, and pages on loopback for a server on loopback.
    */

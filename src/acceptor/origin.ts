@@ -1,8 +1,27 @@
 import { booleanOf } from '../stream/promises.js';
-import { optionError, tagOf } from '../util/check.js';
+import { checkBoolean, optionError, readObject, tagOf } from '../util/check.js';
+import type { Options } from '../util/check.js';
 
-/** Which web pages may connect: their origins, or a function that decides. */
-export type OriginsOf<Q> = readonly (string | RegExp)[] | ((origin: string | undefined, request: Q) => boolean);
+/** Which web pages may connect: their origins, a function that decides, or an object that demands an origin of every request. */
+export type OriginsOf<Q> = readonly (string | RegExp)[] | ((origin: string | undefined, request: Q) => boolean) | OriginRules;
+
+/** Demands an `Origin` of every request. */
+export interface OriginRules {
+  /** Lists the pages that may connect. Default the pages of the default of `origins`. */
+  readonly allow?: readonly (string | RegExp)[] | undefined;
+  /**
+   * Refuses an upgrade without `Origin` by 403. A foreign page then gets in through no proxy that drops `Origin`. Programs must send one,
+   * too. Default `false`.
+   */
+  readonly required?: boolean | undefined;
+}
+
+/** Declares {@link OriginRules}. */
+export const ORIGIN_RULES: Options<OriginRules, { readonly allow: readonly (string | RegExp)[] | undefined; readonly required: boolean }> =
+  {
+    allow: [checkList, undefined],
+    required: [checkBoolean, false],
+  };
 
 /** The facts of an upgrade request that decide about it. */
 export interface Asked<Q> {
@@ -35,10 +54,10 @@ const LOOPBACK_ADDRESS = /^(127\.|::1$|::ffff:127\.)/;
  */
 export function originAllowed<Q>({ request, origin, host, remoteAddress }: Asked<Q>, origins: OriginsOf<Q> | undefined): boolean {
   if (typeof origins === 'function') return booleanOf('origins', origins(origin, request));
-  if (origin === undefined) return true;
+  const { allow, required = false } = rulesOf(origins);
+  if (origin === undefined) return !required;
   // Not `test`, which remembers where the last match of a /g expression ended.
-  if (origins !== undefined)
-    return origins.some((allowed) => (typeof allowed === 'string' ? allowed === origin : origin.search(allowed) >= 0));
+  if (allow !== undefined) return allow.some((allowed) => (typeof allowed === 'string' ? allowed === origin : origin.search(allowed) >= 0));
   const page = parse(origin);
   if (page === null) return false;
   // Parsing makes a `Host` that names the default port equal to a `Host` that omits it.
@@ -47,21 +66,34 @@ export function originAllowed<Q>({ request, origin, host, remoteAddress }: Asked
   return page.host === server.host || (isLoopback(page) && isLoopback(server) && LOOPBACK_ADDRESS.test(remoteAddress ?? ''));
 }
 
+function rulesOf(origins: readonly (string | RegExp)[] | OriginRules | undefined): OriginRules {
+  return origins === undefined || !isList(origins) ? { ...origins } : { allow: origins };
+}
+
+function isList(origins: unknown): origins is readonly (string | RegExp)[] {
+  return Array.isArray(origins);
+}
+
 /**
  * Returns `origins`.
  *
- * @throws TypeError unless it is a function, or an array of strings and RegExps
+ * @throws TypeError unless it is a function, an array of strings and RegExps, or an object of {@link ORIGIN_RULES}
  */
 export function checkOrigins<Q>(name: string, origins: OriginsOf<Q>): OriginsOf<Q> {
-  if (typeof origins !== 'function') checkList(name, origins);
-  return origins;
+  if (typeof origins === 'function') return origins;
+  if (isList(origins)) return checkList(name, origins);
+  if (tagOf(origins) === 'RegExp') throw optionError(name, ACCEPTED, origins);
+  return readObject(name, origins, ORIGIN_RULES, ACCEPTED);
 }
 
-function checkList(name: string, origins: unknown): void {
-  if (!Array.isArray(origins)) throw optionError(name, 'an array or a function', origins);
+const ACCEPTED = 'an array, a function or { required: true }';
+
+function checkList<T extends readonly unknown[]>(name: string, origins: T): T {
+  if (!Array.isArray(origins)) throw optionError(name, 'an array', origins);
   for (const [index, origin] of origins.entries())
     if (typeof origin === 'string') checkWhole(`${name}[${index}]`, origin);
     else if (tagOf(origin) !== 'RegExp') throw optionError(`${name}[${index}]`, 'a string or a RegExp', origin);
+  return origins;
 }
 
 /** A host alone, a slash at the end, or `*` would match no page. */

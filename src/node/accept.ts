@@ -5,6 +5,7 @@ import { announce, ledgerOf, makePeer, take } from '../acceptor/accepted.js';
 import { JUDGED_OPTIONS, resolveJudged } from '../acceptor/options.js';
 import type { AcceptedOptions, JudgedOptions, ResolvedJudged } from '../acceptor/options.js';
 import { SparseLog } from '../acceptor/sparse-log.js';
+import { log } from '../logger.js';
 import { connectError } from '../peer/dial/failure.js';
 import type { RefusalLines } from '../peer/log.js';
 import type { Peer } from '../peer/peer.js';
@@ -16,7 +17,7 @@ import type { Options } from '../util/check.js';
 import { LazyMap } from '../util/collections.js';
 import { subprotocol } from '../wire/codec.js';
 import { boundNodeLogs } from './log.js';
-import { clientAddress, readTrustProxy, trustsNone } from './origin.js';
+import { clientAddress, losesOrigin, readTrustProxy, trustsNone } from './origin.js';
 import type { TrustProxy, TrustsHop } from './origin.js';
 import { ignoreErrors } from './refusal.js';
 import { upgrade } from './upgrade.js';
@@ -167,16 +168,29 @@ function checkUpgrade(request: unknown, socket: unknown, head: unknown): void {
 }
 
 /** Makes the policy that judges upgrades with these options. It starts as not draining. */
-export function policyOf(resolved: ResolvedUpgrade, log: SparseLog, draining$ = new BehaviorSubject(false)): UpgradePolicy {
+export function policyOf(resolved: ResolvedUpgrade, lines: SparseLog, draining$ = new BehaviorSubject(false)): UpgradePolicy {
   const { acceptor, verify, verifyTimeoutMs, origins, trustProxy } = resolved;
   const ledger = ledgerOf(resolved);
   const upgrader = new WsUpgrader(subprotocol(acceptor.codec), acceptor.limits.maxMessageBytes);
   const seat = (request: IncomingMessage) => {
     // A `trustProxy` of the user's runs in any case: if it throws, the answer is 500.
     const address = ledger.isLimited || trustProxy !== trustsNone ? clientAddress(request, trustProxy) : null;
+    if (losesOrigin(request, origins, trustProxy)) warnOfLostOrigin(lines, request);
     return ledger.refusal(address) ?? ledger.seat(address);
   };
-  return { upgrader, protocol: upgrader.protocol, verify, verifyTimeoutMs, origins, draining$, log, seat };
+  return { upgrader, protocol: upgrader.protocol, verify, verifyTimeoutMs, origins, draining$, log: lines, seat };
+}
+
+/** The logs that have the line of {@link warnOfLostOrigin}. */
+const WARNED = new WeakSet<SparseLog>();
+
+function warnOfLostOrigin(lines: SparseLog, { socket }: IncomingMessage): void {
+  if (WARNED.has(lines)) return;
+  WARNED.add(lines);
+  log(
+    'warn',
+    `an upgrade with a Cookie but without an Origin came through the proxy at ${socket.remoteAddress ?? 'a Unix socket'}: browsers always send an Origin, so if this proxy drops it, any web page can use its visitor's cookie here; forward Origin at the proxy, or pass origins: { required: true }`,
+  );
 }
 
 /** The address of the other side, for the log; empty if it is not known. */

@@ -16,6 +16,7 @@ import type { ServeOptions } from './mux-server.js';
 /** {@link ServeOptions} beyond the options of every upgrade, checked and with defaults. */
 export interface ListenOptions {
   readonly path: string | undefined;
+  readonly healthPath: string | undefined;
   readonly port: number | undefined;
   readonly host: string | undefined;
   readonly tls: TlsOptions | undefined;
@@ -27,6 +28,7 @@ export interface ListenOptions {
 /** Declares {@link ServeOptions} beyond the options of every upgrade. */
 export const LISTEN_OPTIONS: Options<Omit<Partial<ListenOptions>, 'totalLimits'> & Pick<ServeOptions, 'totalLimits'>, ListenOptions> = {
   path: [checkPath, undefined],
+  healthPath: [checkPath, undefined],
   port: [asGiven, undefined],
   host: [checkHost, undefined],
   tls: [asGiven, undefined],

@@ -21,6 +21,16 @@ export interface ServeBase extends Omit<UpgradeOptions, 'totalLimits'> {
   readonly totalLimits?: Given<TotalLimits> | Totals | undefined;
   /** Answers only upgrades of this path, which begins with `/`; a query does not count. Default every path. */
   readonly path?: string | undefined;
+  /**
+   * Answers GET and HEAD of this path for health checks: 200, and 503 with `Retry-After: 1` while the server drains. On a server of
+   * yours your own handlers do not see these requests. Every other ordinary request to a port of its own gets 426. Default none.
+   *
+   * @example
+   * ```ts
+   * serve({ port: 8080, healthPath: '/healthz' });   // GET /healthz: 200 ok
+   * ```
+   */
+  readonly healthPath?: string | undefined;
 }
 
 /** Options of `serve`, which listens on a port of its own or joins an HTTP server of yours. */

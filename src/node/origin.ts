@@ -4,8 +4,9 @@ import { inOneSpelling } from '../acceptor/address.js';
 import type { OriginsOf } from '../acceptor/origin.js';
 import { booleanOf } from '../stream/promises.js';
 import { optionError } from '../util/check.js';
+import { INSTEAD_OF_PROXY_HEADER } from './intercept.js';
 
-/** Which web pages may connect: their origins, or a function that decides. */
+/** Which web pages may connect: their origins, a function that decides, or an object that demands an origin of every request. */
 export type Origins = OriginsOf<IncomingMessage>;
 
 /**
@@ -34,9 +35,19 @@ export function readTrustProxy(name: string, given: TrustProxy): TrustsHop {
       throw optionError(name, 'an integer of at least 0, a list of addresses, or a function', given);
     return (_address, hop) => hop < given;
   }
+  if ((given as unknown) === 'proxy-protocol') throw new TypeError(`${name}: ${INSTEAD_OF_PROXY_HEADER}`);
   if (!Array.isArray(given)) throw optionError(name, 'a count of proxies, a list of their addresses, or a function', given);
   const list = listOf(name, given as readonly unknown[]);
   return (address) => address !== '' && list.check(address, isIPv4(address) ? 'ipv4' : 'ipv6');
+}
+
+/**
+ * Whether a proxy may have dropped the `Origin` of a page: a trusted proxy has forwarded a cookie without one, and no function of the user's
+ * has judged that.
+ */
+export function losesOrigin({ headers, socket }: IncomingMessage, origins: Origins | undefined, trusts: TrustsHop): boolean {
+  if (headers.origin !== undefined || headers.cookie === undefined || trusts === trustsNone) return false;
+  return typeof origins !== 'function' && trusts(socket.remoteAddress ?? '', 0);
 }
 
 /** Trusts no proxy. */

@@ -18,7 +18,7 @@ export function ignoreErrors(socket: Duplex): void {
  * Answers a request that will not be upgraded, and ends its connection. The caller already ignores the socket's errors. Returns `false`
  * if the dialer has left or another listener has answered.
  */
-function answerHttp(socket: Duplex, { status, reason, headers = [] }: HttpAnswer): boolean {
+export function answerHttp(socket: Duplex, { status, reason, headers = [] }: HttpAnswer): boolean {
   if (!socket.writable) return false;
   const body = `${reason}\n`;
   const lines = [

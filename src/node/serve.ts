@@ -8,6 +8,7 @@ import { log } from '../logger.js';
 import { markHandled } from '../stream/promises.js';
 import { checkObject, oneLine } from '../util/check.js';
 import { policyOf, remoteOf, resolveAccept } from './accept.js';
+import { answerHealth, nameProxyHeaders } from './intercept.js';
 import { LISTEN_OPTIONS, listening, nameTakenPort, ownServer, readListenOptions, urlOf } from './listen.js';
 import type { ListenOptions } from './listen.js';
 import type { MuxServer, ServeOptions } from './mux-server.js';
@@ -29,7 +30,7 @@ import type { UpgradePolicy } from './upgrade.js';
  * - 500: `verify` or `origins` throws
  * - 503: the server is draining
  *
- * A server of its own answers ordinary requests with 426, and with 503 while draining.
+ * A server of its own answers ordinary requests with 426, and with 503 while draining. `healthPath` is answered with 200.
  *
  * If the server cannot get its port, `listening` rejects with one line that says why, the log reports it, and `closed` resolves. A program
  * that never reads `listening` ends by that unhandled rejection.
@@ -58,7 +59,7 @@ class NodeMuxServer extends PeerSet<IncomingMessage> implements MuxServer {
 
   constructor(options: ServeOptions) {
     const listenOptions = readListenOptions(checkObject('options', options));
-    const { server, tls, path, port, host, totalLimits = new Totals() } = listenOptions;
+    const { server, tls, path, healthPath, port, host, totalLimits = new Totals() } = listenOptions;
     const resolved = resolveAccept({ ...options, totalLimits }, LISTEN_OPTIONS);
     super(resolved);
     this.#listenOptions = listenOptions;
@@ -73,13 +74,19 @@ class NodeMuxServer extends PeerSet<IncomingMessage> implements MuxServer {
               ended();
             },
           });
-    this.#leaveServer = takeUpgrades(this.#server, { path, isDraining, take: this.#take, refusePath: this.#refusePath });
+    const leaveUpgrades = takeUpgrades(this.#server, { path, isDraining, take: this.#take, refusePath: this.#refusePath });
+    const leaveHealth = healthPath === undefined ? undefined : answerHealth(this.#server, healthPath, isDraining);
+    this.#leaveServer = () => {
+      leaveUpgrades();
+      leaveHealth?.();
+    };
     this.listening = listening(this.#server);
     if (server !== undefined) {
       // The server's own `error` event reports the same error.
       void markHandled(this.listening);
       return;
     }
+    nameProxyHeaders(this.#server, this.log);
     this.#server.on('error', this.#onError);
     this.#server.listen(port, host);
   }

@@ -52,7 +52,8 @@ const GROUPS = [
     text: 'Around it',
     items: [
       guide('Frameworks', 'frameworks'),
-      guide('Servers and proxies', 'servers'),
+      guide('Servers', 'servers'),
+      guide('Proxies', 'proxies'),
       guide('Bun, Deno, workerd', 'runtimes'),
       guide('Topics', 'topics'),
       guide('Testing', 'testing'),

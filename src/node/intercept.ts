@@ -1,0 +1,72 @@
+import type { EventEmitter } from 'node:events';
+import type { IncomingMessage, Server as HttpServer, ServerResponse } from 'node:http';
+import type { Server as HttpsServer } from 'node:https';
+import type { Duplex } from 'node:stream';
+import { log } from '../logger.js';
+import type { SparseLog } from '../acceptor/sparse-log.js';
+import { PLAIN_TEXT, RETRY_AFTER } from '../acceptor/verdict.js';
+import { answerHttp, pathOf } from './refusal.js';
+
+/**
+ * Shows each event of a server to `take` before the server's listeners, which do not receive an event that `take` has taken. Returns a
+ * function that undoes this.
+ */
+function intercept(server: EventEmitter, take: (event: string | symbol, args: readonly unknown[]) => boolean): () => void {
+  const own = Object.getOwnPropertyDescriptor(server, 'emit');
+  const emit = server.emit.bind(server);
+  let isOn = true;
+  const emitting = (event: string | symbol, ...args: unknown[]): boolean => (isOn && take(event, args)) || emit(event, ...args);
+  server.emit = emitting;
+  return () => {
+    isOn = false;
+    // A later wrapper still calls this one.
+    if (server.emit !== emitting) return;
+    if (own === undefined) Reflect.deleteProperty(server, 'emit');
+    else Object.defineProperty(server, 'emit', own);
+  };
+}
+
+/**
+ * Answers GET and HEAD of one path by 200, and by 503 while this side drains. The other listeners of the server never see these requests.
+ * Returns a function that undoes this.
+ */
+export function answerHealth(server: HttpServer | HttpsServer, path: string, isDraining: () => boolean): () => void {
+  return intercept(server, (event, args) => {
+    if (event !== 'request') return false;
+    const [request, response] = args as [IncomingMessage, ServerResponse];
+    if (!isProbe(request.method) || pathOf(request) !== path) return false;
+    const headers = { ...PLAIN_TEXT, 'Cache-Control': 'no-store' };
+    if (isDraining()) response.writeHead(503, { ...headers, 'Retry-After': RETRY_AFTER }).end('this side is going away\n');
+    else response.writeHead(200, headers).end('ok\n');
+    return true;
+  });
+}
+
+function isProbe(method: string | undefined): boolean {
+  return method === 'GET' || method === 'HEAD';
+}
+
+/** Version 1 of the PROXY protocol is a line of text, and version 2 begins with a line break that no request has before its method. */
+const PROXY_HEADERS = ['PROXY ', '\r\n\r\n\0\r\nQUIT\n'];
+/** Says how a proxy passes on the client's address without a PROXY header. */
+export const INSTEAD_OF_PROXY_HEADER =
+  "rxmux reads no PROXY protocol. Add X-Forwarded-For at the proxy (HAProxy: 'option forwardfor', no 'send-proxy'), and set trustProxy";
+const PERIOD_MS = 60_000;
+
+/** Names the PROXY protocol to a proxy that speaks it, and in the log. To Node's parser it is any bad request. */
+export function nameProxyHeaders(server: HttpServer | HttpsServer, lines: SparseLog): void {
+  intercept(server, (event, args) => {
+    if (event !== 'clientError') return false;
+    const [{ rawPacket }, socket] = args as [{ readonly rawPacket?: Buffer }, Duplex];
+    if (!beginsWithProxyHeader(rawPacket)) return false;
+    lines.note('PROXY protocol', PERIOD_MS, (more) => {
+      log('warn', `refused ${more === 0 ? 'a connection' : `${more} more`} with a PROXY header: ${INSTEAD_OF_PROXY_HEADER}`);
+    });
+    answerHttp(socket, { status: 400, reason: 'this server does not read the PROXY protocol' });
+    return true;
+  });
+}
+
+function beginsWithProxyHeader(packet: Buffer | undefined): boolean {
+  return PROXY_HEADERS.some((header) => packet?.subarray(0, header.length).equals(Buffer.from(header, 'latin1')) === true);
+}
