@@ -16,6 +16,7 @@ export { accept, handleUpgrade } from './node/accept.js';
 export type { AcceptOptions, UpgradeOptions } from './node/accept.js';
 export type { HelloLimits } from './peer/hello.js';
 export type { MuxServer, Refusal, ServeBase, ServeOptions, ServerNotifyOptions } from './node/mux-server.js';
+export type { DeflateOptions } from './transport/ws/deflate.js';
 export { refuse } from './node/refusal.js';
 export type { UpgradeRefusal } from './node/refusal.js';
 export { serve } from './node/serve.js';

@@ -60,7 +60,7 @@ export const PUBLIC_NAMES: Readonly<
   node: {
     values: names('Totals VERSION accept connect handleUpgrade refuse serve'),
     types: names(
-      'AcceptOptions ByteCounts HelloLimits MuxServer NodeConnectOptions Origins PeerStats Refusal ServeBase ServeOptions ServerNotifyOptions ServerStats StreamCounts TotalLimits Traffic TrustProxy UpgradeOptions UpgradeRefusal Usage Verdict',
+      'AcceptOptions ByteCounts DeflateOptions HelloLimits MuxServer NodeConnectOptions Origins PeerStats Refusal ServeBase ServeOptions ServerNotifyOptions ServerStats StreamCounts TotalLimits Traffic TrustProxy UpgradeOptions UpgradeRefusal Usage Verdict',
     ),
   },
   msgpack: {

@@ -15,6 +15,8 @@ import { Peer } from '../peer/peer.js';
 import { guard } from '../rx/subscribers.js';
 import { abnormalClose } from '../transport/transport.js';
 import type { SocketLike, Transport } from '../transport/transport.js';
+import { readDeflate } from '../transport/ws/deflate.js';
+import type { Deflate, DeflateOptions } from '../transport/ws/deflate.js';
 import { WsUpgrader, transportOf } from '../transport/ws/ws.js';
 import { checkFunction, checkNumber, checkOptions, optionError, readOptions } from '../util/check.js';
 import type { Given, Options } from '../util/check.js';
@@ -89,6 +91,12 @@ export interface UpgradeOptions extends AcceptOptions {
    * answers 500. Default no proxy.
    */
   readonly trustProxy?: TrustProxy | undefined;
+  /**
+   * Accepts permessage-deflate (RFC 7692) of dialers that offer it, and compresses what this side sends to them. `true` takes the defaults
+   * of {@link DeflateOptions}. Limits hold for inflated bytes. It costs CPU and memory for each such connection. Do not use it where a
+   * secret and text of an attacker share a connection. Default `false`: nothing is compressed.
+   */
+  readonly perMessageDeflate?: boolean | Given<DeflateOptions> | undefined;
 }
 
 /** {@link UpgradeOptions} beyond {@link PeerOptions}, checked and with defaults. */
@@ -99,6 +107,7 @@ interface UsedUpgradeOptions extends Required<
   readonly helloLimits: HelloLimits;
   readonly verifyTimeoutMs: number;
   readonly trustProxy: TrustsHop;
+  readonly perMessageDeflate: Deflate | null;
 }
 
 /** {@link UpgradeOptions}, checked and with defaults. */
@@ -118,6 +127,7 @@ export const UPGRADE_OPTIONS: Options<Omit<UpgradeOptions, keyof PeerOptions>, U
   origins: [checkOrigins, undefined],
   totalLimits: [checkTotals, undefined],
   trustProxy: [readTrustProxy, trustsNone],
+  perMessageDeflate: [readDeflate, null],
 };
 
 /**
@@ -246,9 +256,9 @@ function checkUpgrade(request: unknown, socket: unknown, head: unknown): void {
 
 /** Makes the policy that judges upgrades with these options. It starts as not draining. */
 export function policyOf(resolved: ResolvedUpgrade, log: SparseLog): UpgradePolicy {
-  const { acceptor, verify, verifyTimeoutMs, origins, trustProxy } = resolved;
+  const { acceptor, verify, verifyTimeoutMs, origins, trustProxy, perMessageDeflate } = resolved;
   const ledger = ledgerOf(resolved);
-  const upgrader = new WsUpgrader(subprotocol(acceptor.codec), acceptor.limits.maxMessageBytes);
+  const upgrader = new WsUpgrader(subprotocol(acceptor.codec), acceptor.limits.maxMessageBytes, perMessageDeflate);
   const seat = (request: IncomingMessage) => {
     // A `trustProxy` of the user's runs in any case: if it throws, the answer is 500.
     const address = ledger.isLimited || trustProxy !== trustsNone ? clientAddress(request, trustProxy) : null;
