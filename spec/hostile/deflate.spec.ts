@@ -80,6 +80,11 @@ describe('compression', () => {
       expect(inflated.bytes).toBeGreaterThan(64 * KIB);
       expect(inflated.bytes).toBeLessThanOrEqual(64 * KIB + 16 * KIB);
       expect(server.peers[0]?.status).toMatchObject({ state: 'closed', reason: { code: 1009, reason: 'Max payload size exceeded' } });
+      expect(logs.warnings).toEqual([
+        expect.stringMatching(
+          /^rxmux: closed peer \d+ \(127.+\) with 1009: a message, inflated, was over 65536 bytes \(maxMessageBytes\)$/,
+        ),
+      ]);
       await answersOthers(server);
     });
 

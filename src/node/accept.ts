@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { BehaviorSubject, Subscription, timer } from 'rxjs';
 import { CLOSING_MS } from '../connection/watchdog.js';
+import { log } from '../logger.js';
 import type { PeerCore } from '../peer/core.js';
 import { connectError } from '../peer/dial/failure.js';
 import { GivenSocket } from '../peer/dial/given-socket.js';
@@ -17,7 +18,7 @@ import { abnormalClose } from '../transport/transport.js';
 import type { SocketLike, Transport } from '../transport/transport.js';
 import { readDeflate } from '../transport/ws/deflate.js';
 import type { Deflate, DeflateOptions } from '../transport/ws/deflate.js';
-import { WsUpgrader, transportOf } from '../transport/ws/ws.js';
+import { WsUpgrader, isOversize, transportOf } from '../transport/ws/ws.js';
 import { checkFunction, checkNumber, checkOptions, optionError, readOptions } from '../util/check.js';
 import type { Given, Options } from '../util/check.js';
 import { LazyMap } from '../util/collections.js';
@@ -232,6 +233,7 @@ export function handleUpgrade(request: IncomingMessage, socket: Duplex, head: Bu
     accepted: (transport, context, seat) => {
       if (context !== undefined) core.context = context;
       take(seat, made, transport);
+      noteOversize(made, transport, resolved, LOG);
       source.give(transport);
       announce(made, transport, resolved, request);
     },
@@ -314,6 +316,26 @@ function endGreedy(core: PeerCore, reason: string): Subscription {
   });
   return timer(CLOSING_MS).subscribe(() => {
     for (const { transport } of core.connections) transport.terminate(reason);
+  });
+}
+
+/** The log has one line for such messages in this period, in ms. */
+const OVERSIZE_PERIOD_MS = 60_000;
+
+/** Logs a peer that ends for a message over `maxMessageBytes`, where a few bytes may inflate to such a message. */
+export function noteOversize(
+  { core }: Accepted,
+  transport: Transport,
+  { acceptor, perMessageDeflate }: ResolvedUpgrade,
+  lines: SparseLog,
+): void {
+  if (perMessageDeflate === null) return;
+  core.status.whenClosed(() => {
+    if (!isOversize(transport.failure)) return;
+    lines.note('oversize', OVERSIZE_PERIOD_MS, (more) => {
+      const whose = more === 0 ? core.label : `${more} more, the last of ${core.label}`;
+      log('warn', `closed ${whose} with 1009: a message, inflated, was over ${acceptor.limits.maxMessageBytes} bytes (maxMessageBytes)`);
+    });
   });
 }
 

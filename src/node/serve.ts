@@ -14,7 +14,7 @@ import { SharedPayload } from '../stream/payload.js';
 import type { Transport } from '../transport/transport.js';
 import { checkFunction, checkObject, checkOptions, oneLine } from '../util/check.js';
 import { steadyNow } from '../util/time.js';
-import { announce, makePeer, policyOf, resolveAccept, take } from './accept.js';
+import { announce, makePeer, noteOversize, policyOf, resolveAccept, take } from './accept.js';
 import type { ResolvedUpgrade } from './accept.js';
 import { LISTEN_OPTIONS, listening, nameTakenPort, ownServer, readListenOptions, urlOf } from './listen.js';
 import type { ListenOptions } from './listen.js';
@@ -268,6 +268,7 @@ class NodeMuxServer implements MuxServer {
       this.#past = sumOf([this.#past, peer.stats()]);
       this.#checkEmpty();
     });
+    noteOversize(made, transport, resolved, this.#policy.log);
     this.#opened++;
     this.peers.add(peer);
     // A subscriber may add handlers, as `onPeer` may.

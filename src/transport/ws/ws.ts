@@ -157,7 +157,7 @@ export class WsTransport extends W3cTransport<WebSocket> {
   protected override failed(event: SocketEvent): void {
     const { error } = event;
     this.#reading?.stopReading();
-    this.#tooBig ||= isError(error) && 'code' in error && error.code === TOO_BIG_ERROR;
+    this.#tooBig ||= isOversize(error);
     super.failed(event);
   }
 
@@ -318,6 +318,11 @@ function wsOptionsOf(
     },
     maxPayload: Math.min(maxPayload, MOST_PAYLOAD),
   };
+}
+
+/** Whether `ws` has failed a socket for a message over its `maxPayload`. */
+export function isOversize(error: unknown): boolean {
+  return isError(error) && 'code' in error && error.code === TOO_BIG_ERROR;
 }
 
 /** Options of a dial over `ws`. */
