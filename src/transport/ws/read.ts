@@ -136,8 +136,8 @@ export class NodeSocket extends WriteBatch {
    * Begins to read past `ws`, if `ws` is the only listener of the stream.
    *
    * @param maxPayload bytes of one message at most, as in `ws`
-   * @param receive takes each message that bypasses `ws`
-   * @param mayInflate whether the two ends have agreed on compression
+   * @param receive takes messages that bypass `ws`
+   * @param mayInflate whether both ends compress
    */
   readPast(maxPayload: number, receive: Receive, mayInflate = false): void {
     const [reader, ...others] = this.stream.listeners('data') as Reader[];
