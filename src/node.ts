@@ -21,6 +21,7 @@ export type { RefusalOf } from './acceptor/refusals.js';
 export type { HelloLimits } from './peer/hello.js';
 export type { MuxServer, Refusal, ServeBase, ServeOptions } from './node/mux-server.js';
 export type { ServerNotifyOptions, ServerStats } from './acceptor/peer-server.js';
+export type { DeflateOptions } from './transport/ws/deflate.js';
 export { refuse } from './node/refusal.js';
 export type { UpgradeRefusal, Verdict } from './acceptor/verdict.js';
 export { serve } from './node/serve.js';

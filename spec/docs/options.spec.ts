@@ -14,6 +14,7 @@ import { CLOSE_OPTIONS, PEER_OPTIONS } from '../../src/peer/options.js';
 import { RETRY } from '../../src/peer/safe-retry.js';
 import { createPair } from '../../src/testing.js';
 import { LINE_OPTIONS } from '../../src/testing/link.js';
+import { DEFLATE } from '../../src/transport/ws/deflate.js';
 import { CloseCode, ResetCode } from '../../src/wire/codes.js';
 import { splitFrame } from '../../src/wire/fragment.js';
 import { completeFrame } from '../../src/wire/frame.js';
@@ -52,6 +53,13 @@ describe('options', () => {
     { type: 'OriginRules', file: 'acceptor/origin.ts', declared: ORIGIN_RULES, of: '`serve`, `handleUpgrade`', path: 'origins.' },
     { type: 'JudgedOptions', file: 'acceptor/options.ts', declared: UPGRADE_OPTIONS, of: '`serve`, `handleUpgrade`' },
     { type: 'AcceptedOptions', file: 'acceptor/options.ts', declared: UPGRADE_OPTIONS, of: '`serve`, `handleUpgrade`, `accept`' },
+    {
+      type: 'DeflateOptions',
+      file: 'transport/ws/deflate.ts',
+      declared: DEFLATE,
+      of: '`serve`, `handleUpgrade`, `connect` of Node',
+      path: 'perMessageDeflate.',
+    },
     { type: 'CloseOptions', file: 'peer/options.ts', declared: CLOSE_OPTIONS },
     { type: 'Retry', file: 'peer/safe-retry.ts', declared: RETRY },
     { type: 'Limits', file: 'wire/limits.ts', declared: LIMITS },
@@ -107,7 +115,8 @@ describe('options', () => {
   function guideRows(): string[][] {
     const rows = OPTIONS.filter(({ of, name }) => of !== undefined && name !== NOT_IN_THE_GUIDE);
     const outer = rows.filter(({ path }) => path === undefined);
-    return outer.flatMap((row) => [row, ...rows.filter(({ path }) => path === `${row.name}.`)]).map(rowsOf);
+    const first = (row: OptionDoc): boolean => outer.find(({ name }) => name === row.name) === row;
+    return outer.flatMap((row) => [row, ...rows.filter(({ path }) => first(row) && path === `${row.name}.`)]).map(rowsOf);
   }
 
   describe('the docstrings of options', () => {

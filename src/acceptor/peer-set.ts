@@ -10,6 +10,7 @@ import type { Transport } from '../transport/transport.js';
 import { checkFunction, checkOptions } from '../util/check.js';
 import { steadyNow } from '../util/time.js';
 import { announce, makePeer, take } from './accepted.js';
+import type { Accepted } from './accepted.js';
 import type { ResolvedJudged } from './options.js';
 import { NO_LOAD, nearLimits, sumOf } from './peer-server.js';
 import type { PeerServer, ServerNotifyOptions, ServerStats } from './peer-server.js';
@@ -172,7 +173,7 @@ export class PeerSet<Q> implements PeerServer<Q> {
    *
    * @param remote the address of the other side, for the log; empty if it is not known
    */
-  protected accept(request: Q, remote: string, transport: Transport, context: PeerContext | undefined, seat: Seat): void {
+  protected accept(request: Q, remote: string, transport: Transport, context: PeerContext | undefined, seat: Seat): Accepted {
     const { resolved } = this;
     const { onStream, hello } = resolved.acceptor;
     const made = makePeer(resolved, transport);
@@ -189,6 +190,7 @@ export class PeerSet<Q> implements PeerServer<Q> {
     const isKnown = this.#peers$.observed || (onStream === undefined && hello === null);
     this.#peers$.next(peer);
     announce(made, transport, resolved, request, remote, isKnown);
+    return made;
   }
 
   #checkEmpty(): void {

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { BehaviorSubject } from 'rxjs';
 import { announce, ledgerOf, makePeer, take } from '../acceptor/accepted.js';
+import type { Accepted } from '../acceptor/accepted.js';
 import { JUDGED_OPTIONS, resolveJudged } from '../acceptor/options.js';
 import type { AcceptedOptions, JudgedOptions, ResolvedJudged } from '../acceptor/options.js';
 import { SparseLog } from '../acceptor/sparse-log.js';
@@ -10,10 +11,12 @@ import { connectError } from '../peer/dial/failure.js';
 import type { RefusalLines } from '../peer/log.js';
 import type { Peer } from '../peer/peer.js';
 import { abnormalClose } from '../transport/transport.js';
-import type { SocketLike } from '../transport/transport.js';
-import { WsUpgrader, transportOf } from '../transport/ws/ws.js';
+import type { SocketLike, Transport } from '../transport/transport.js';
+import { readDeflate } from '../transport/ws/deflate.js';
+import type { Deflate, DeflateOptions } from '../transport/ws/deflate.js';
+import { WsUpgrader, isOversize, transportOf } from '../transport/ws/ws.js';
 import { optionError, readOptions } from '../util/check.js';
-import type { Options } from '../util/check.js';
+import type { Given, Options } from '../util/check.js';
 import { LazyMap } from '../util/collections.js';
 import { subprotocol } from '../wire/codec.js';
 import { boundNodeLogs } from './log.js';
@@ -35,19 +38,29 @@ export interface UpgradeOptions extends JudgedOptions<IncomingMessage> {
    * answers 500. Default no proxy.
    */
   readonly trustProxy?: TrustProxy | undefined;
+  /**
+   * Accepts permessage-deflate (RFC 7692) of dialers that offer it, and compresses what this side sends to them. `true` takes the defaults
+   * of {@link DeflateOptions}. Limits hold for inflated bytes. It costs CPU and memory for each such connection. Do not use it where a
+   * secret and text of an attacker share a connection. Default `false`: nothing is compressed.
+   */
+  readonly perMessageDeflate?: boolean | Given<DeflateOptions> | undefined;
 }
 
 /** {@link UpgradeOptions}, checked and with defaults. */
 export interface ResolvedUpgrade extends ResolvedJudged<IncomingMessage> {
   readonly trustProxy: TrustsHop;
+  readonly perMessageDeflate: Deflate | null;
 }
 
-const TRUST_OPTIONS: Options<Pick<UpgradeOptions, 'trustProxy'>, Pick<ResolvedUpgrade, 'trustProxy'>> = {
+type OfNode = 'trustProxy' | 'perMessageDeflate';
+
+const NODE_OPTIONS: Options<Pick<UpgradeOptions, OfNode>, Pick<ResolvedUpgrade, OfNode>> = {
   trustProxy: [readTrustProxy, trustsNone],
+  perMessageDeflate: [readDeflate, null],
 };
 
 /** Declares {@link UpgradeOptions} beyond the options of every peer. */
-export const UPGRADE_OPTIONS = { ...JUDGED_OPTIONS, ...TRUST_OPTIONS };
+export const UPGRADE_OPTIONS = { ...JUDGED_OPTIONS, ...NODE_OPTIONS };
 
 /**
  * Checks the options of one accepted peer, and of its upgrade if there is one, and fills in defaults.
@@ -56,8 +69,8 @@ export const UPGRADE_OPTIONS = { ...JUDGED_OPTIONS, ...TRUST_OPTIONS };
  * @throws CodecNotRegistered; TypeError naming the option
  */
 export function resolveAccept(options: UpgradeOptions, ...others: readonly object[]): ResolvedUpgrade {
-  const judged = resolveJudged(options, ...others, TRUST_OPTIONS);
-  return { ...judged, ...readOptions(TRUST_OPTIONS, options) };
+  const judged = resolveJudged(options, ...others, NODE_OPTIONS);
+  return { ...judged, ...readOptions(NODE_OPTIONS, options) };
 }
 
 /** {@link resolveAccept} for a peer that no `serve` makes. */
@@ -145,6 +158,7 @@ export function handleUpgrade(request: IncomingMessage, socket: Duplex, head: Bu
     accepted: (transport, context, seat) => {
       if (context !== undefined) core.context = context;
       take(seat, made, transport);
+      noteOversize(made, transport, resolved, LOG);
       source.give(transport);
       announce(made, transport, resolved, request, remoteOf(request));
     },
@@ -169,9 +183,9 @@ function checkUpgrade(request: unknown, socket: unknown, head: unknown): void {
 
 /** Makes the policy that judges upgrades with these options. It starts as not draining. */
 export function policyOf(resolved: ResolvedUpgrade, lines: SparseLog, draining$ = new BehaviorSubject(false)): UpgradePolicy {
-  const { acceptor, verify, verifyTimeoutMs, origins, trustProxy } = resolved;
+  const { acceptor, verify, verifyTimeoutMs, origins, trustProxy, perMessageDeflate } = resolved;
   const ledger = ledgerOf(resolved);
-  const upgrader = new WsUpgrader(subprotocol(acceptor.codec), acceptor.limits.maxMessageBytes);
+  const upgrader = new WsUpgrader(subprotocol(acceptor.codec), acceptor.limits.maxMessageBytes, perMessageDeflate);
   const seat = (request: IncomingMessage) => {
     // A `trustProxy` of the user's runs in any case: if it throws, the answer is 500.
     const address = ledger.isLimited || trustProxy !== trustsNone ? clientAddress(request, trustProxy) : null;
@@ -179,6 +193,26 @@ export function policyOf(resolved: ResolvedUpgrade, lines: SparseLog, draining$ 
     return ledger.refusal(address) ?? ledger.seat(address);
   };
   return { upgrader, protocol: upgrader.protocol, verify, verifyTimeoutMs, origins, draining$, log: lines, seat };
+}
+
+/** The log has one line for such messages in this period, in ms. */
+const OVERSIZE_PERIOD_MS = 60_000;
+
+/** Logs a peer that ends for a message over `maxMessageBytes`, where a few bytes may inflate to such a message. */
+export function noteOversize(
+  { core }: Accepted,
+  transport: Transport,
+  { acceptor, perMessageDeflate }: ResolvedUpgrade,
+  lines: SparseLog,
+): void {
+  if (perMessageDeflate === null) return;
+  core.status.whenClosed(() => {
+    if (!isOversize(transport.failure)) return;
+    lines.note('oversize', OVERSIZE_PERIOD_MS, (more) => {
+      const whose = more === 0 ? core.label : `${more} more, the last of ${core.label}`;
+      log('warn', `closed ${whose} with 1009: a message, inflated, was over ${acceptor.limits.maxMessageBytes} bytes (maxMessageBytes)`);
+    });
+  });
 }
 
 /** The logs that have the line of {@link warnOfLostOrigin}. */

@@ -7,7 +7,8 @@ import { Totals } from '../acceptor/totals.js';
 import { log } from '../logger.js';
 import { markHandled } from '../stream/promises.js';
 import { checkObject, oneLine } from '../util/check.js';
-import { policyOf, remoteOf, resolveAccept } from './accept.js';
+import { noteOversize, policyOf, remoteOf, resolveAccept } from './accept.js';
+import type { ResolvedUpgrade } from './accept.js';
 import { answerHealth, nameProxyHeaders } from './intercept.js';
 import { LISTEN_OPTIONS, listening, nameTakenPort, ownServer, readListenOptions, urlOf } from './listen.js';
 import type { ListenOptions } from './listen.js';
@@ -55,6 +56,7 @@ class NodeMuxServer extends PeerSet<IncomingMessage> implements MuxServer {
   readonly #endServer: (ended: () => void) => void;
   readonly #listenOptions: ListenOptions;
   readonly #policy: UpgradePolicy;
+  readonly #resolved: ResolvedUpgrade;
   readonly #leaveServer: () => void;
 
   constructor(options: ServeOptions) {
@@ -62,6 +64,7 @@ class NodeMuxServer extends PeerSet<IncomingMessage> implements MuxServer {
     const { server, tls, path, healthPath, port, host, totalLimits = new Totals() } = listenOptions;
     const resolved = resolveAccept({ ...options, totalLimits }, LISTEN_OPTIONS);
     super(resolved);
+    this.#resolved = resolved;
     this.#listenOptions = listenOptions;
     this.#policy = policyOf(resolved, this.log, this.draining$);
     const isDraining = (): boolean => this.draining$.value;
@@ -125,7 +128,7 @@ class NodeMuxServer extends PeerSet<IncomingMessage> implements MuxServer {
   readonly #take = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
     upgrade(request, socket, head, this.#policy, {
       accepted: (transport, context, seat) => {
-        this.accept(request, remoteOf(request), transport, context, seat);
+        noteOversize(this.accept(request, remoteOf(request), transport, context, seat), transport, this.#resolved, this.log);
       },
       refused: this.refused,
       unanswered: () => undefined,

@@ -12,6 +12,7 @@ import type { Step } from './rows.js';
 import { revive } from './special.js';
 import type { Run } from './steps.js';
 import type { DialerSteps, Target } from './target.js';
+import { isCompression } from './upgrade.js';
 import { Wire } from './wire.js';
 
 /** How the next handshake is answered. */
@@ -44,7 +45,7 @@ export class DialerTarget implements Target {
     if (this.#wire === null || first === undefined) throw new Mismatch('a dial', this.#withoutDial());
     const { 'sec-websocket-protocol': offer, 'sec-websocket-extensions': extensions } = first.headers;
     if (offer !== `mux.v1.${codec.name}`) throw new Mismatch(`an offer of exactly mux.v1.${codec.name}`, offer ?? 'none');
-    if (extensions !== undefined) throw new Mismatch('an offer without an extension', extensions);
+    if (!isCompression(extensions)) throw new Mismatch('an offer of no extension but permessage-deflate', extensions ?? 'none');
     return this.#wire;
   }
 

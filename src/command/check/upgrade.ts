@@ -25,7 +25,14 @@ export async function upgradeStep(step: Step, run: Run): Promise<void> {
   if (status !== 101) return;
   const own = `mux.v1.${run.codec.name}`;
   if (chosen !== own) throw new Mismatch(`the subprotocol ${own}`, chosen ?? 'none');
-  if (extensions !== undefined) throw new Mismatch('no extension', extensions);
+  const offered = headers.some(([name]) => name === 'Sec-WebSocket-Extensions');
+  if (offered ? !isCompression(extensions) : extensions !== undefined)
+    throw new Mismatch(offered ? 'no extension but permessage-deflate' : 'no extension', extensions ?? 'none');
+}
+
+/** Whether a header names no extension but the one that a user may have asked for. */
+export function isCompression(extensions = ''): boolean {
+  return extensions.split(',').every((extension) => /^\s*(permessage-deflate\s*(;|$)|$)/.test(extension));
 }
 
 interface Answer {

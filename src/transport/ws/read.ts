@@ -6,7 +6,21 @@ import { steadyNow } from '../../util/time.js';
 import type { Message } from '../../wire/codec.js';
 import type { SocketLike } from '../transport.js';
 import { laterTurn } from '../w3c.js';
-import { BINARY, FINAL, Header, MAX_HEADER_BYTES, ONE_BYTE_LENGTH, PING, PONG, TEXT, flipMask, viewOf } from './websocket-frame.js';
+import {
+  BINARY,
+  COMPRESSED,
+  CONTINUATION,
+  FINAL,
+  Header,
+  MAX_HEADER_BYTES,
+  ONE_BYTE_LENGTH,
+  OPCODE,
+  PING,
+  PONG,
+  TEXT,
+  flipMask,
+  viewOf,
+} from './websocket-frame.js';
 import { WriteBatch } from './write.js';
 
 /** How long one read may go on before other sockets and timers have a turn, in ms. */
@@ -81,8 +95,11 @@ const header = new Header();
  * them. A plain frame is a whole message in one frame that has arrived completely. `ws` makes half a dozen views and as many calls for each
  * such frame, which cost more than all other work for a small message.
  *
- * All other frames go to `ws`: frames that arrive in pieces, pings, pongs, closes and malformed frames. `ws` receives either all bytes
- * of a frame, unchanged, or none. Once `ws` has stopped reading, the bypass stops too.
+ * All other frames go to `ws`: frames that arrive in pieces, pings, pongs, closes, compressed and malformed frames. `ws` receives either
+ * all bytes of a frame, unchanged, or none. Once `ws` has stopped reading, the bypass stops too.
+ *
+ * `ws` inflates in another thread. Until it has emitted the message, the frames behind it wait in the stream. So no message overtakes
+ * another. A pause takes effect after that message, though the read may hold a thousand more.
  *
  * A read that takes long continues in a later turn of the event loop. Until then the unread rest is back in the stream, where `ws`
  * finds it when the stream closes.
@@ -100,6 +117,12 @@ export class NodeSocket extends WriteBatch {
   #endsMessage = false;
   /** Whether `ws` has received some frames of a message, but not the last one. */
   #isFragmented = false;
+  /** Whether the two ends have agreed on compression. */
+  #mayInflate = false;
+  /** Whether that frame belongs to a compressed message. */
+  #isCompressed = false;
+  /** Whether `ws` inflates a message now. */
+  #isInflating = false;
 
   constructor(
     stream: Duplex,
@@ -113,14 +136,16 @@ export class NodeSocket extends WriteBatch {
    * Begins to read past `ws`, if `ws` is the only listener of the stream.
    *
    * @param maxPayload bytes of one message at most, as in `ws`
-   * @param receive takes each message that bypasses `ws`
+   * @param receive takes messages that bypass `ws`
+   * @param mayInflate whether both ends compress
    */
-  readPast(maxPayload: number, receive: Receive): void {
+  readPast(maxPayload: number, receive: Receive, mayInflate = false): void {
     const [reader, ...others] = this.stream.listeners('data') as Reader[];
     if (reader === undefined || others.length > 0) return;
     this.#reader = reader;
     this.#receive = receive;
     this.#maxPayload = maxPayload;
+    this.#mayInflate = mayInflate;
     this.stream.on('data', this.#read).off('data', reader);
   }
 
@@ -131,6 +156,11 @@ export class NodeSocket extends WriteBatch {
 
   // Each step returns the offset of the next frame, or the end of the chunk when `ws` has stopped reading.
   readonly #read = (chunk: Buffer): void => {
+    if (this.#isInflating) {
+      // Other code has resumed the stream.
+      this.#holdBack(chunk);
+      return;
+    }
     this.beginTurn();
     share.begin();
     const view = new DataView(chunk.buffer, chunk.byteOffset, chunk.length);
@@ -146,12 +176,20 @@ export class NodeSocket extends WriteBatch {
 
   /** Reads the rest in a later turn. If other code has paused the socket meanwhile, reads it when that code resumes the socket. */
   #putBack(rest: Buffer): void {
+    this.#holdBack(rest);
+    laterTurn(() => {
+      this.#resume();
+    });
+  }
+
+  #holdBack(rest: Buffer): void {
     // Pause first: a flowing stream would read unshifted bytes at once.
     this.stream.pause();
-    this.stream.unshift(rest);
-    laterTurn(() => {
-      if (!this.ws.isPaused) this.stream.resume();
-    });
+    if (rest.length > 0) this.stream.unshift(rest);
+  }
+
+  #resume(): void {
+    if (!this.ws.isPaused) this.stream.resume();
   }
 
   #readFrame(chunk: Buffer, view: DataView, at: number): number {
@@ -254,7 +292,10 @@ export class NodeSocket extends WriteBatch {
     const { first, masked, length, end } = header;
     const isInBetween = (first === PLAIN_PING || first === PLAIN_PONG) && masked !== this.masked && length <= ONE_BYTE_LENGTH;
     this.#endsMessage = !isInBetween && (first & FINAL) !== 0;
-    if (!isInBetween) this.#isFragmented = !this.#endsMessage;
+    if (!isInBetween) {
+      this.#isFragmented = !this.#endsMessage;
+      if ((first & OPCODE) !== CONTINUATION) this.#isCompressed = (first & COMPRESSED) !== 0;
+    }
     this.#left = end - at - passed;
     return this.#pass(chunk, at);
   }
@@ -266,10 +307,18 @@ export class NodeSocket extends WriteBatch {
     let isHeard = !endsMessage;
     const hear = (): void => {
       isHeard = true;
+      if (!this.#isInflating) return;
+      this.#isInflating = false;
+      this.#resume();
     };
     if (endsMessage) this.ws.once('message', hear);
     this.#reader.call(this.stream, chunk.subarray(from, to));
     if (isHeard) return to;
+    if (this.#mayInflate && this.#isCompressed) {
+      this.#isInflating = true;
+      this.#holdBack(chunk.subarray(to));
+      return chunk.length;
+    }
     // The frame ended without a message: `ws` has met a close frame or an error, which it reports in a later turn.
     this.ws.off('message', hear);
     this.stopReading();

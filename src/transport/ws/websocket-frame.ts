@@ -1,5 +1,9 @@
 // The first byte of a WebSocket frame (RFC 6455 §5.2): the bit of a message's last frame, three bits of extensions, and the opcode.
 export const FINAL = 0x80;
+/** The first of those three bits: the message is compressed (RFC 7692 §6). */
+export const COMPRESSED = 0x40;
+export const OPCODE = 0x0f;
+export const CONTINUATION = 0;
 export const TEXT = 1;
 export const BINARY = 2;
 export const PING = 9;

@@ -6,20 +6,23 @@ import type { Duplex } from 'node:stream';
 import type { ConnectionOptions } from 'node:tls';
 import { Subscription, asyncScheduler } from 'rxjs';
 import { WebSocket, WebSocketServer } from 'ws';
-import type { RawData } from 'ws';
+import type { PerMessageDeflateOptions, RawData, ServerOptions } from 'ws';
 import { isError, quoted } from '../../util/check.js';
+import type { Message } from '../../wire/codec.js';
 import { CloseCode } from '../../wire/codes.js';
 import { refusesOffer } from '../../wire/errors.js';
+import { encodedLength } from '../../wire/length.js';
 import { SplitMessage, sharedSlicer, splitEncoder } from '../../wire/shared.js';
 import type { EncodedFrame } from '../../wire/shared.js';
 import type { SocketClose, SocketEvent, SocketLike, Transport } from '../transport.js';
 import { W3cTransport } from '../w3c.js';
+import type { Deflate } from './deflate.js';
 import { NodeSocket } from './read.js';
 import { pooledEncoder } from './write.js';
 
 /** Bun replaces `ws` by its own sockets, which are not on top of Node's streams. */
 const IS_BUN = 'bun' in process.versions;
-/** Makes `ws` emit each message synchronously, within the read that completes it: without inflating and without deferring. */
+/** Makes `ws` emit each message that it need not inflate synchronously, within the read that completes it. */
 const READ_AT_ONCE = { perMessageDeflate: false, allowSynchronousEvents: true } as const;
 /** The code of the error that `ws` reports for a message over its `maxPayload`. `ws` itself answers with 1009. */
 const TOO_BIG_ERROR = 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH';
@@ -38,8 +41,12 @@ export class WsTransport extends W3cTransport<WebSocket> {
   /** Only an accepted socket shares bytes with others: a dialed one masks them. */
   readonly encoder: NonNullable<Transport['encoder']> = pooledEncoder;
   readonly cut: Transport['cut'];
-  /** `null` unless the TCP or TLS stream below the socket is known. */
+  /** Writes past `ws`. `null` unless the TCP or TLS stream below the socket is known, and for a socket that compresses. */
   #below: NodeSocket | null = null;
+  /** Reads past `ws`. `null` unless that stream is known. */
+  #reading: NodeSocket | null = null;
+  /** Messages of at least this many bytes are compressed; `null` if the two ends have not agreed on it. */
+  #thresholdBytes: number | null = null;
   #refusedStatus: number | null = null;
   #hint = '';
   #retryAfterMs: number | null = null;
@@ -52,16 +59,19 @@ export class WsTransport extends W3cTransport<WebSocket> {
   /**
    * @param maxPayload bytes of one received message at most; `null` unless this file made the socket with {@link READ_AT_ONCE}
    * @param stream the stream below an accepted socket; for a dialed socket the transport finds it
+   * @param deflate how to compress, if the two ends agree on it
    */
-  constructor(ws: WebSocket, maxPayload: number | null = null, stream: Duplex | null = null) {
+  constructor(ws: WebSocket, maxPayload: number | null = null, stream: Duplex | null = null, deflate: Deflate | null = null) {
     super(ws);
-    if (stream !== null && !IS_BUN) {
-      this.#below = new NodeSocket(stream, ws, false);
+    if (stream !== null) {
+      this.#over(stream, false, ws.extensions === '' ? null : deflate);
       this.#readPast(stream, maxPayload);
+    }
+    if (this.#below !== null) {
       this.encoder = (codec) => splitEncoder(codec, pooledEncoder(codec));
       this.cut = sharedSlicer;
     }
-    if (ws.readyState === WebSocket.CONNECTING) this.#hearHandshake(ws, maxPayload);
+    if (ws.readyState === WebSocket.CONNECTING) this.#hearHandshake(ws, maxPayload, deflate);
   }
 
   override get refusedStatus(): number | null {
@@ -84,10 +94,20 @@ export class WsTransport extends W3cTransport<WebSocket> {
     if (!this.writable) return;
     if (this.#below !== null) this.#below.add(message);
     else if (!(message instanceof SplitMessage)) {
-      this.socket.send(message, () => {
-        this.#checkRoom();
-      });
+      this.#sendByWs(message);
       this.sent(message);
+    }
+  }
+
+  #sendByWs(message: Message | Uint8Array): void {
+    const taken = (): void => {
+      this.#checkRoom();
+    };
+    if (this.#thresholdBytes === null) this.socket.send(message, taken);
+    else {
+      // A copy: the message may wait for zlib, and its owner may change or transfer the bytes meanwhile. The bytes of a view do not change.
+      const kept = typeof message === 'string' || ArrayBuffer.isView(message) ? message : message.slice(0);
+      this.socket.send(kept, { compress: encodedLength(message) >= this.#thresholdBytes }, taken);
     }
   }
 
@@ -136,8 +156,8 @@ export class WsTransport extends W3cTransport<WebSocket> {
 
   protected override failed(event: SocketEvent): void {
     const { error } = event;
-    this.#below?.stopReading();
-    this.#tooBig ||= isError(error) && 'code' in error && error.code === TOO_BIG_ERROR;
+    this.#reading?.stopReading();
+    this.#tooBig ||= isOversize(error);
     super.failed(event);
   }
 
@@ -164,7 +184,7 @@ export class WsTransport extends W3cTransport<WebSocket> {
   }
 
   // A method of its own: callbacks of the constructor would stay with the transport.
-  #hearHandshake(ws: WebSocket, maxPayload: number | null): void {
+  #hearHandshake(ws: WebSocket, maxPayload: number | null, deflate: Deflate | null): void {
     const refused = (_request: ClientRequest, response: IncomingMessage): void => {
       const status = response.statusCode ?? 0;
       this.#refusedStatus = status;
@@ -185,7 +205,8 @@ export class WsTransport extends W3cTransport<WebSocket> {
     ws.once('unexpected-response', refused);
     ws.once('error', failed);
     ws.once('upgrade', (response) => {
-      if (!IS_BUN) this.#below = new NodeSocket(response.socket, ws, true);
+      // Where the answer names another extension, `ws` fails the handshake.
+      this.#over(response.socket, true, response.headers['sec-websocket-extensions'] === undefined ? null : deflate);
       ws.once('open', () => {
         this.#readPast(response.socket, maxPayload);
       });
@@ -195,12 +216,25 @@ export class WsTransport extends W3cTransport<WebSocket> {
     });
   }
 
+  /**
+   * The socket is on top of `stream`.
+   *
+   * @param deflate how to compress; `null` if the two ends have not agreed on it
+   */
+  #over(stream: Duplex, masked: boolean, deflate: Deflate | null): void {
+    if (deflate !== null) this.#thresholdBytes = deflate.thresholdBytes ?? 0;
+    if (IS_BUN) return;
+    this.#reading = new NodeSocket(stream, this.socket, masked);
+    if (deflate === null) this.#below = this.#reading;
+  }
+
   #readPast(stream: Duplex, maxPayload: number | null): void {
     // A stream of another class may read while it is written to, and so while its last read is still being received.
     if (maxPayload === null || !(stream instanceof Socket)) return;
-    this.#below?.readPast(maxPayload, (message, bytes) => {
+    const receive = (message: Message, bytes: number): void => {
       this.receive(message, bytes);
-    });
+    };
+    this.#reading?.readPast(maxPayload, receive, this.#thresholdBytes !== null);
   }
 
   // Never runs the task itself: the callback comes from nextTick, and a pump that steps from there would starve reading and timers.
@@ -258,17 +292,52 @@ function tlsHint({ url }: WebSocket): string {
   return url.startsWith('ws:') ? '; does this port speak TLS?' : '';
 }
 
+/** From this size on, a message gets smaller without the messages before it. */
+const MIN_ALONE_BYTES = 1_024;
+/** zlib keeps a table beside the window. It has the same size as the window if its level is lower than `windowBits` by this. */
+const LEVEL_BELOW_BITS = 7;
+/** `ws` keeps the size of a message in 32 bits, and takes a larger bound for none. */
+const MOST_PAYLOAD = 2 ** 31 - 1;
+
+/**
+ * Returns the options of `ws` for an end that compresses. The window is asked for one direction, the own one: the other end may be unable to
+ * choose its window, and its window takes only 32 KiB here.
+ */
+function wsOptionsOf(
+  deflate: Deflate,
+  maxPayload: number,
+  side: 'server' | 'client',
+): { readonly perMessageDeflate: PerMessageDeflateOptions; readonly maxPayload: number } {
+  const { contextTakeover, thresholdBytes, windowBits } = deflate;
+  return {
+    perMessageDeflate: {
+      [`${side}MaxWindowBits`]: windowBits,
+      zlibDeflateOptions: { memLevel: windowBits - LEVEL_BELOW_BITS },
+      threshold: thresholdBytes ?? MIN_ALONE_BYTES,
+      ...(contextTakeover ? {} : { serverNoContextTakeover: true, clientNoContextTakeover: true }),
+    },
+    maxPayload: Math.min(maxPayload, MOST_PAYLOAD),
+  };
+}
+
+/** Whether `ws` has failed a socket for a message over its `maxPayload`. */
+export function isOversize(error: unknown): boolean {
+  return isError(error) && 'code' in error && error.code === TOO_BIG_ERROR;
+}
+
 /** Options of a dial over `ws`. */
 export interface WsDialOptions {
   readonly headers?: OutgoingHttpHeaders | undefined;
   readonly agent?: Agent | undefined;
   readonly tls?: ConnectionOptions | undefined;
-  /** Bytes of one received message at most. */
+  /** Bytes of one received message at most, inflated. */
   readonly maxPayload: number;
+  /** Offers compression. Default `null`: none. */
+  readonly deflate?: Deflate | null | undefined;
 }
 
-/** Dials with one subprotocol, without compression. */
-export function dialWs(url: string, protocol: string, { headers, agent, tls, maxPayload }: WsDialOptions): WsTransport {
+/** Dials with one subprotocol. */
+export function dialWs(url: string, protocol: string, { headers, agent, tls, maxPayload, deflate = null }: WsDialOptions): WsTransport {
   return new WsTransport(
     new WebSocket(url, [protocol], {
       ...tls,
@@ -276,41 +345,66 @@ export function dialWs(url: string, protocol: string, { headers, agent, tls, max
       ...(agent === undefined ? {} : { agent }),
       ...READ_AT_ONCE,
       maxPayload,
+      ...(deflate === null ? {} : wsOptionsOf(deflate, maxPayload, 'client')),
     }),
     maxPayload,
+    null,
+    deflate,
   );
 }
 
 /** Completes accepted upgrades to one subprotocol. */
 export class WsUpgrader {
   readonly #server: WebSocketServer;
+  /** Made for the first offer of an extension. */
+  #deflating: WebSocketServer | null = null;
   #outcome: WsTransport | string = '';
 
-  /** @param maxPayload bytes of one received message at most */
+  /**
+   * @param maxPayload bytes of one received message at most, inflated
+   * @param deflate how to compress for a dialer that offers it; `null` declines
+   */
   constructor(
     readonly protocol: string,
     private readonly maxPayload: number,
+    private readonly deflate: Deflate | null = null,
   ) {
-    this.#server = new WebSocketServer({
-      noServer: true,
-      clientTracking: false,
-      ...READ_AT_ONCE,
-      maxPayload,
-      handleProtocols: () => protocol,
-    });
-    this.#server.on('wsClientError', (error) => {
-      this.#outcome = error.message;
-    });
+    this.#server = this.#serverWith({ maxPayload });
   }
 
   /** Returns the transport, or a text that says why the handshake is malformed after all. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): WsTransport | string {
+    const { deflate, maxPayload } = this;
+    if (deflate !== null && request.headers['sec-websocket-extensions'] !== undefined) {
+      this.#deflating ??= this.#serverWith(wsOptionsOf(deflate, maxPayload, 'server'));
+      const upgraded = this.#upgradeBy(this.#deflating, request, socket, head);
+      if (typeof upgraded !== 'string') return upgraded;
+      // Nothing is answered yet. `ws` would answer 400 to an offer that it cannot accept, but RFC 7692 §5 declines it.
+    }
+    return this.#upgradeBy(this.#server, request, socket, head);
+  }
+
+  #upgradeBy(server: WebSocketServer, request: IncomingMessage, socket: Duplex, head: Buffer): WsTransport | string {
     // Without a `verifyClient`, `handleUpgrade` does all its work before it returns. It leaves an ended socket alone.
     this.#outcome = 'the socket has ended';
-    this.#server.handleUpgrade(request, socket, head, (ws) => {
-      this.#outcome = new WsTransport(ws, this.maxPayload, socket);
+    server.handleUpgrade(request, socket, head, (ws) => {
+      this.#outcome = new WsTransport(ws, this.maxPayload, socket, this.deflate);
     });
     return this.#outcome;
+  }
+
+  #serverWith(options: Pick<ServerOptions, 'maxPayload' | 'perMessageDeflate'>): WebSocketServer {
+    const server = new WebSocketServer({
+      noServer: true,
+      clientTracking: false,
+      ...READ_AT_ONCE,
+      ...options,
+      handleProtocols: () => this.protocol,
+    });
+    server.on('wsClientError', (error) => {
+      this.#outcome = error.message;
+    });
+    return server;
   }
 }
 
