@@ -8,6 +8,8 @@ import { DEV_SERVERS } from './dev-servers.js';
 import { answerAt, originOf } from './dial.js';
 import { LIBRARIES, twoServers } from './libraries.js';
 import { checkLost } from './lost.js';
+import { checkSocketIo } from './socket-io.js';
+import { checkSuperJson } from './superjson.js';
 
 function passed(title) {
   console.log(`  ok  ${title}`);
@@ -116,6 +118,10 @@ async function checkDevServer({ name, start, admitsAll }) {
 async function checkAll() {
   await checkLost();
   passed('callers of tRPC, oRPC, capnweb, graphql-ws, socket.io and rxmux see a lost socket as the pages say');
+  await checkSocketIo();
+  passed('socket.io loses and queues what the page says');
+  await checkSuperJson();
+  passed("the page's codec over superjson carries what the page says");
   await checkTwoServers();
   for (const devServer of DEV_SERVERS) await checkDevServer(devServer);
   for (const library of LIBRARIES) await checkLibrary(library);
