@@ -362,7 +362,7 @@ describe('upgrade hub', () => {
     ] as const;
 
     /** Joins a server of the library and another, in an order. */
-    const join = (isFirst: boolean, options: Partial<ServeOptions>, other: () => void): MuxServer => {
+    const join = (isFirst: boolean, options: Pick<ServeOptions, 'path' | 'verify'>, other: () => void): MuxServer => {
       if (!isFirst) other();
       const mux = serve({ server: http.now, handler: named('mux'), keepalive: false, ...options });
       servers = [mux];
@@ -435,6 +435,15 @@ describe('upgrade hub', () => {
       expect(await greeting('/other')).toBe('other');
       again.close();
       expect(logs.warnings).toEqual([]);
+    });
+
+    it('A server leaves other paths to a listener that has removed all others', async () => {
+      join(true, { path: '/mux' }, () => {
+        http.now.removeAllListeners('upgrade');
+        http.now.on('upgrade', (_request, socket) => socket.end('HTTP/1.1 418 Theirs\r\n\r\n'));
+      });
+      expect(await call('/mux')).toBe('mux got hi');
+      expect((await handshake(http.now, { path: '/page' })).status).toBe(418);
     });
 
     it('Other listeners do not see an upgrade that `verify` has not judged yet', async () => {

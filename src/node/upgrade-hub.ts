@@ -146,7 +146,7 @@ class UpgradeHub {
   }
 
   #isAlone(): boolean {
-    return this.server.listenerCount('upgrade') === 1;
+    return this.server.listeners('upgrade').every((listener) => listener === listen);
   }
 
   /** The taker of a request. A taker of exactly its path ranks before a taker of all paths; a draining taker ranks last. */
