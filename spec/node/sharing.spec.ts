@@ -241,8 +241,13 @@ describe('servers', () => {
   it('A server logs a dialer that another listener has answered, and sends nothing', async () => {
     const error = jest.spyOn(logger, 'error').mockImplementation(() => undefined);
     const http = await listens(createServer());
-    const other = new WebSocketServer({ server: http, handleProtocols: () => 'mux.v1.json' });
+    const other = new WebSocketServer({ noServer: true, handleProtocols: () => 'mux.v1.json' });
     served({ server: http });
+    const ours = http.emit.bind(http);
+    http.emit = (event: string, ...args: unknown[]): boolean => {
+      if (event === 'upgrade') other.handleUpgrade(...(args as [IncomingMessage, Socket, Buffer]), () => undefined);
+      return ours(event, ...args);
+    };
     const { status, body, socket } = await handshake(http);
     expect([status, body]).toEqual([101, '']);
     expect(error.mock.calls.map(([what]) => what)).toEqual(['rxmux: an upgrade failed']);
@@ -346,6 +351,157 @@ describe('upgrade hub', () => {
       const { socket } = await handshake(http.now, { path: '/a' });
       expect(servers.map(({ peers }) => peers.size)).toEqual([0, 1]);
       socket.destroy();
+    });
+  });
+
+  describe('upgrade listeners of others', () => {
+    /** Whether rxmux or the other joins the HTTP server first. */
+    const ORDERS = [
+      ['first', true],
+      ['second', false],
+    ] as const;
+
+    /** Joins a server of the library and another, in an order. */
+    const join = (isFirst: boolean, options: Pick<ServeOptions, 'path' | 'verify'>, other: () => void): MuxServer => {
+      if (!isFirst) other();
+      const mux = serve({ server: http.now, handler: named('mux'), keepalive: false, ...options });
+      servers = [mux];
+      if (isFirst) other();
+      return mux;
+    };
+    const greeter = (options: object): WebSocketServer => {
+      const others = new WebSocketServer({ server: http.now, ...options });
+      others.on('connection', (ws) => {
+        ws.send('other');
+      });
+      return others;
+    };
+    const greeting = async (path: string, protocols: string[] = []): Promise<string> => {
+      const socket = new WebSocket(`ws://127.0.0.1:${portOf(http.now)}${path}`, protocols);
+      const message = await new Promise<string>((resolve, reject) => {
+        socket.on('error', reject);
+        socket.once('message', (data: Buffer) => {
+          resolve(data.toString());
+        });
+      });
+      socket.terminate();
+      return message;
+    };
+    const call = async (path: string): Promise<unknown> => {
+      const peer = connect(`ws://127.0.0.1:${portOf(http.now)}${path}`, { keepalive: false });
+      try {
+        return await peer.request('hi');
+      } finally {
+        await peer.close();
+      }
+    };
+
+    it.each(ORDERS)('A server that joins %s works beside a listener that ends each socket a turn later', async (_order, isFirst) => {
+      const seen: unknown[] = [];
+      join(isFirst, { path: '/mux' }, () => {
+        http.now.on('upgrade', ({ url }, socket) => {
+          seen.push(url);
+          setImmediate(() => socket.end());
+        });
+      });
+      const peer = connect(`ws://127.0.0.1:${portOf(http.now)}/mux`, { keepalive: false });
+      for (let nth = 0; nth < 3; nth++) {
+        expect(await peer.request('hi')).toBe('mux got hi');
+        await turn();
+      }
+      await peer.close();
+      const stray = await rawSocket(http.now);
+      stray.write(requestOf({ path: '/page' }));
+      await answerOn(stray);
+      stray.destroy();
+      expect(seen).toEqual(['/page']);
+    });
+
+    it.each([
+      ...ORDERS.map(([order, isFirst]) => [order, 'of another path', isFirst, { path: '/other' }, { path: '/mux' }] as const),
+      ...ORDERS.map(([order, isFirst]) => [order, 'of all paths', isFirst, {}, { path: '/mux' }] as const),
+      ...ORDERS.map(([order, isFirst]) => [order, 'of a path, itself without one', isFirst, { path: '/other' }, {}] as const),
+      ...ORDERS.map(([order, isFirst]) => [order, 'of all paths, itself without one', isFirst, {}, {}] as const),
+    ])('A server that joins %s works beside a WebSocketServer %s', async (_order, _what, isFirst, theirs, ours) => {
+      let others: WebSocketServer | undefined;
+      const mux = join(isFirst, ours, () => {
+        others = greeter(theirs);
+      });
+      expect([await call('/mux'), await greeting('/other'), await greeting('/other', ['chat'])]).toEqual(['mux got hi', 'other', 'other']);
+      others?.close();
+      expect(await call('/mux')).toBe('mux got hi');
+      const again = greeter(theirs);
+      await mux.close();
+      expect(await greeting('/other')).toBe('other');
+      again.close();
+      expect(logs.warnings).toEqual([]);
+    });
+
+    it('A server leaves other paths to a listener that has removed all others', async () => {
+      join(true, { path: '/mux' }, () => {
+        http.now.removeAllListeners('upgrade');
+        http.now.on('upgrade', (_request, socket) => socket.end('HTTP/1.1 418 Theirs\r\n\r\n'));
+      });
+      expect(await call('/mux')).toBe('mux got hi');
+      expect((await handshake(http.now, { path: '/page' })).status).toBe(418);
+    });
+
+    it('Other listeners do not see an upgrade that `verify` has not judged yet', async () => {
+      const seen = jest.fn();
+      let judge: (verdict: boolean) => void = () => undefined;
+      const verify = jest.fn(() => new Promise<boolean>((resolve) => (judge = resolve)));
+      join(true, { path: '/mux', verify }, () => {
+        http.now.on('upgrade', seen);
+      });
+      const called = call('/mux');
+      await until('verify is called', () => verify.mock.calls.length > 0);
+      judge(true);
+      expect(await called).toBe('mux got hi');
+      expect(seen).not.toHaveBeenCalled();
+    });
+
+    it.each([
+      ['a server of its path', { path: '/mux' }, 'chat', 400],
+      ['a server of its path', { path: '/mux' }, 'mux.v1.msgpack', 400],
+      ['a server without a path', {}, 'mux.v1.msgpack', 400],
+    ])('An upgrade with the wrong subprotocol is refused beside another listener by %s', async (_what, options, protocol, status) => {
+      const seen = jest.fn();
+      join(true, options, () => {
+        http.now.on('upgrade', seen);
+      });
+      expect(await handshake(http.now, { path: '/mux', protocols: [protocol] })).toMatchObject({ status });
+      expect(seen).not.toHaveBeenCalled();
+    });
+
+    it('A closed server leaves its path to the other listeners, and the HTTP server as it was', async () => {
+      const before = Object.getOwnPropertyNames(http.now);
+      const mux = join(true, { path: '/mux' }, () => {
+        http.now.on('upgrade', (_request, socket) => socket.end('HTTP/1.1 418 Theirs\r\n\r\n'));
+      });
+      await mux.close();
+      expect((await handshake(http.now, { path: '/mux' })).status).toBe(418);
+      expect(Object.getOwnPropertyNames(http.now).filter((name) => !before.includes(name))).toEqual([]);
+    });
+
+    it('A closed server keeps the `emit` that others have put around its own', async () => {
+      const mux = join(true, { path: '/mux' }, () => {
+        http.now.on('upgrade', (_request, socket) => socket.end('HTTP/1.1 418 Theirs\r\n\r\n'));
+      });
+      const around = jest.spyOn(http.now, 'emit');
+      expect(await call('/mux')).toBe('mux got hi');
+      await mux.close();
+      expect(Object.getOwnPropertyDescriptor(http.now, 'emit')?.value).toBe(around);
+      expect((await handshake(http.now, { path: '/mux' })).status).toBe(418);
+      around.mockRestore();
+    });
+
+    it('A closed server restores the `emit` that the HTTP server had', async () => {
+      const own = http.now.emit.bind(http.now);
+      http.now.emit = own;
+      const mux = join(true, { path: '/mux' }, () => undefined);
+      expect(await call('/mux')).toBe('mux got hi');
+      await mux.close();
+      expect(Object.getOwnPropertyDescriptor(http.now, 'emit')?.value).toBe(own);
     });
   });
 

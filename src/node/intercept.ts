@@ -11,7 +11,7 @@ import { answerHttp, pathOf } from './refusal.js';
  * Shows each event of a server to `take` before the server's listeners, which do not receive an event that `take` has taken. Returns a
  * function that undoes this.
  */
-function intercept(server: EventEmitter, take: (event: string | symbol, args: readonly unknown[]) => boolean): () => void {
+export function intercept(server: EventEmitter, take: (event: string | symbol, args: readonly unknown[]) => boolean): () => void {
   const own = Object.getOwnPropertyDescriptor(server, 'emit');
   const emit = server.emit.bind(server);
   let isOn = true;

@@ -19,7 +19,10 @@ export interface ServeBase extends Omit<UpgradeOptions, 'totalLimits'> {
    * together. Default none.
    */
   readonly totalLimits?: Given<TotalLimits> | Totals | undefined;
-  /** Answers only upgrades of this path, which begins with `/`; a query does not count. Default every path. */
+  /**
+   * Answers only upgrades of this path, which begins with `/`; a query does not count. The other `upgrade` listeners of a joined server do
+   * not see them. Default every path; beside other listeners every upgrade that offers a subprotocol `mux.v1.…`.
+   */
   readonly path?: string | undefined;
   /**
    * Answers GET and HEAD of this path for health checks: 200, and 503 with `Retry-After: 1` while the server drains. On a server of

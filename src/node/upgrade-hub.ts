@@ -2,6 +2,8 @@ import type { IncomingMessage, Server as HttpServer } from 'node:http';
 import type { Server as HttpsServer } from 'node:https';
 import type { Duplex } from 'node:stream';
 import { Server as TlsServer } from 'node:tls';
+import { PREFIX } from '../wire/codec.js';
+import { intercept } from './intercept.js';
 import { ignoreErrors, pathOf } from './refusal.js';
 
 /** Since Node 22.21 and 24.9 a server asks its `shouldUpgradeCallback` before it stops reading HTTP. */
@@ -52,7 +54,10 @@ function withoutUpgrade(connection: string): string | null {
 
 /** Answers the upgrades of one path. */
 export interface UpgradeTaker {
-  /** The path to answer; `undefined` answers every path that no other taker has. */
+  /**
+   * The path to answer; `undefined` answers every path that no other taker has. Beside listeners of others it then answers only dialers
+   * that offer a subprotocol of the library.
+   */
   readonly path: string | undefined;
   /** Whether the taker now refuses every upgrade. */
   isDraining(): boolean;
@@ -70,15 +75,22 @@ export function takeUpgrades(server: HttpServer | HttpsServer, taker: UpgradeTak
   };
 }
 
-/** The only `upgrade` listener that the library adds to a server, however many takers share it. */
+/** The arguments of the event `upgrade`. */
+type Upgrade = [request: IncomingMessage, socket: Duplex, head: Buffer];
+
+/** Answers the upgrades of a server for all its takers, and leaves the others to the listeners of the server. */
 class UpgradeHub {
   readonly #takers = new Set<UpgradeTaker>();
   /** Removes the callback that decides whether Node upgrades; `null` where Node has none (before 22.21 and 24.9). */
   readonly #stopJudging: (() => void) | null;
+  readonly #stopAnswering: () => void;
 
   constructor(private readonly server: HttpServer | HttpsServer) {
     HUBS.set(server, this);
-    server.on('upgrade', this.#onUpgrade);
+    // Node emits upgrades only if somebody listens.
+    server.on('upgrade', listen);
+    // Each of them would take the socket for its own: a framework may end it, or another library write an HTTP error into its frames.
+    this.#stopAnswering = intercept(server, (event, args) => event === 'upgrade' && this.#answer(...(args as Upgrade)));
     this.#stopJudging = judgeUpgrades(server, (request) => !this.#isOrdinary(request));
   }
 
@@ -91,20 +103,25 @@ class UpgradeHub {
     if (this.#takers.size > 0) return;
     HUBS.delete(this.server);
     this.#stopJudging?.();
-    this.server.off('upgrade', this.#onUpgrade);
+    this.#stopAnswering();
+    this.server.off('upgrade', listen);
   }
 
-  readonly #onUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
+  /** Returns `false` to leave a request to the listeners of the server. */
+  readonly #answer = (...[request, socket, head]: Upgrade): boolean => {
+    const [first] = this.#takers;
+    if (first === undefined) return false;
     if (this.#stopJudging === null && this.#isOrdinary(request)) {
       handBack(this.server, request, socket, head);
-      return;
+      return true;
     }
     // The listener that answers this path may not handle socket errors. Unhandled, they would end the process.
     ignoreErrors(socket);
-    const [first] = this.#takers;
-    const taker = this.#takerOf(pathOf(request));
+    const taker = this.#takerOf(request);
     if (taker !== undefined) taker.take(request, socket, head);
-    else if (this.#isAlone()) first?.refusePath(request, socket, this.#takers);
+    else if (this.#isAlone()) first.refusePath(request, socket, this.#takers);
+    else return false;
+    return true;
   };
 
   /** Whether Node would emit `request` for this upgrade if this listener were not there. */
@@ -113,16 +130,23 @@ class UpgradeHub {
   }
 
   #isAlone(): boolean {
-    return this.server.listenerCount('upgrade') === 1;
+    return this.server.listeners('upgrade').every((listener) => listener === listen);
   }
 
-  /** The taker for a path. A taker of exactly this path ranks before a taker of all paths; a draining taker ranks last. */
-  #takerOf(path: string): UpgradeTaker | undefined {
+  /** The taker of a request. A taker of exactly its path ranks before a taker of all paths; a draining taker ranks last. */
+  #takerOf(request: IncomingMessage): UpgradeTaker | undefined {
+    const path = pathOf(request);
+    const isOpen = this.#isAlone() || offersMux(request);
     const rank = (taker: UpgradeTaker): number => Number(taker.path === undefined) + 2 * Number(taker.isDraining());
     let best: UpgradeTaker | undefined;
-    for (const taker of this.#takers) if ((taker.path ?? path) === path && (best === undefined || rank(taker) < rank(best))) best = taker;
+    for (const taker of this.#takers)
+      if ((taker.path === undefined ? isOpen : taker.path === path) && (best === undefined || rank(taker) < rank(best))) best = taker;
     return best;
   }
+}
+
+function listen(): void {
+  // The hub answers before the listeners.
 }
 
 const HUBS = new WeakMap<object, UpgradeHub>();
@@ -131,4 +155,9 @@ const WEBSOCKET = /(^|,)\s*websocket\s*(,|$)/i;
 
 function isWebSocket({ headers }: IncomingMessage): boolean {
   return WEBSOCKET.test(headers.upgrade ?? '');
+}
+
+/** Whether the dialer offers a subprotocol of the library, under whichever codec. */
+function offersMux({ headers }: IncomingMessage): boolean {
+  return (headers['sec-websocket-protocol'] ?? '').split(',').some((offer) => offer.trim().startsWith(PREFIX));
 }

@@ -1,0 +1,4 @@
+/** A page of every path. */
+export default function Page() {
+  return 'page';
+}
