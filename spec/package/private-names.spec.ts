@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
+import { CloseCode, ResetCode } from '../../src/wire/codes.js';
 
 const REWRITE = `
   import { sourcesWithProperties } from './scripts/private-names.js';
@@ -98,6 +99,13 @@ describe('codeNumbers', () => {
       'code ?? 0',
       ...kept,
     ]);
+  });
+
+  it('The build writes the number of each code from its own table: two tables have a PROTOCOL_ERROR', () => {
+    const codes = Object.entries({ ResetCode, CloseCode }).flatMap(([table, rows]) =>
+      Object.entries(rows).map(([name, number]) => [`${table}.${name}`, String(number)] as const),
+    );
+    expect(rewritten(codes.map(([source]) => source))).toEqual(codes.map(([, number]) => number));
   });
 });
 
