@@ -58,7 +58,7 @@ async function freezing(lab: Lab, to: string): Promise<{ readonly url: string; r
   return { url: `ws://127.0.0.1:${portOf(proxy)}`, freeze };
 }
 
-const chat = contract({ say: request<string>(), lines: stream<string | null, TopicItem<string>>() });
+const chat = contract({ say: request<string>(), lines: stream<string | null, TopicItem<string, string>>() });
 const answered = (log: Log<string, string>) =>
   answering(chat, {
     say: async (line) => {
@@ -67,7 +67,7 @@ const answered = (log: Log<string, string>) =>
     lines: (since) => catchUp(log, since),
   });
 
-const llm = contract({ tokens: stream<string | null, TopicItem<number>>() });
+const llm = contract({ tokens: stream<string | null, TopicItem<number, string>>() });
 
 mistakes([
   {

@@ -9,13 +9,13 @@ const tokens: Readonly<Record<string, 'good' | 'old'>> = { t1: 'old', t2: 'good'
 
 await using server = serve({
   port: 0,
+  ...answering(api, { me: (_, { context }) => (context as { user: string }).user }),
   verify: ({ headers }) => (headers.cookie === 'user=ann' ? { user: 'ann' } : 401),
   onHello: ({ token }: { token: string }, stream) => {
     if (tokens[token] === undefined) throw sessionRefused('unknown token');
     if (tokens[token] === 'old') throw sessionExpired();
     return stream.reply();
   },
-  ...answering(api, { me: (_, { context }) => (context as { user: string }).user }),
 });
 await server.listening;
 
