@@ -345,7 +345,8 @@ mistakes([
           },
         }),
       );
-      const error: { data?: unknown; payload?: unknown } = await calls.book.promise('12A').catch((failure: unknown) => untyped(failure));
+      const failure: unknown = await calls.book.promise('12A').catch((error: unknown) => error);
+      const error = failure as { readonly data?: unknown; readonly payload?: unknown };
       return [error.data, error.payload];
     },
     gets: [undefined, { name: 'TAKEN', message: 'TAKEN', data: { by: 'ann' }, declared: true }],

@@ -4,7 +4,7 @@ import { client } from '../../src/contract.js';
 import type { Client, Contract } from '../../src/contract.js';
 import type { ConnectUrl, Peer } from '../../src/index.js';
 import { connect, serve } from '../../src/node.js';
-import type { NodeConnectOptions, ServeOptions } from '../../src/node.js';
+import type { NodeConnectOptions, UpgradeOptions } from '../../src/node.js';
 import { settled } from '../support/peer/outcome.js';
 
 /** A mistake of a newcomer, and all that its author sees. */
@@ -28,6 +28,9 @@ export type Mistake = {
     }
 );
 
+/** The options of a server on a port. */
+type ServerOptions = UpgradeOptions & { readonly port?: number; readonly path?: string };
+
 /** The servers and peers of a row, with a newcomer's options: the defaults. */
 export class Lab {
   readonly #endings: (() => unknown)[] = [];
@@ -38,7 +41,7 @@ export class Lab {
   }
 
   /** Starts a server on a free port. Returns its address. */
-  async serve(options: ServeOptions = {}): Promise<string> {
+  async serve(options: ServerOptions = {}): Promise<string> {
     const server = serve({ port: 0, ...options });
     this.after(() => server.close());
     await server.listening;
@@ -52,7 +55,7 @@ export class Lab {
   }
 
   /** Starts a server, and returns the calls of a client. */
-  async calls<C extends Contract>(api: C, server: ServeOptions, options?: NodeConnectOptions): Promise<Client<C>> {
+  async calls<C extends Contract>(api: C, server: ServerOptions, options?: NodeConnectOptions): Promise<Client<C>> {
     return client(this.dial(await this.serve(server), options), api);
   }
 

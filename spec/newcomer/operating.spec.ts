@@ -99,7 +99,7 @@ mistakes([
       }
       const client = new Away(new FakeServer());
       client.accept();
-      const log = redisLog(client, { stream: 'chat' });
+      const log = redisLog<string>(client, { stream: 'chat' });
       const calls = await lab.calls(chat, answered(log));
       await calls.say.promise('hello');
     },
