@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-const TABLES = { ResetCode: 'wire/codes.ts', CloseCode: 'wire/codes.ts' };
+const TABLES = 'wire/codes.ts';
+const TABLE = /^export const (ResetCode|CloseCode) = \{\n([^]*?)^\} as const;/gm;
 const ROW = /^ {2}([A-Z_]+): (\d+),$/gm;
 /** A type keeps the name: `typeof ResetCode.REFUSED`. */
 const NAME = /(?<!typeof |\.)\b(?:ResetCode|CloseCode)\.[A-Z_]+\b/g;
@@ -14,12 +15,10 @@ const NAME = /(?<!typeof |\.)\b(?:ResetCode|CloseCode)\.[A-Z_]+\b/g;
  * @returns {(code: string) => string}
  */
 export function codeNumbers(folder) {
-  const rows = Object.entries(TABLES).flatMap(([table, path]) => {
-    // Both tables have the name PROTOCOL_ERROR.
-    const [, text = ''] = readFileSync(join(folder, path), 'utf8').split(`export const ${table} = {`);
-    const [own] = text.split('} as const;');
-    return [...own.matchAll(ROW)].map(([, name, number]) => [`${table}.${name}`, number]);
-  });
+  // Two tables may have a row of one name.
+  const rows = [...readFileSync(join(folder, TABLES), 'utf8').matchAll(TABLE)].flatMap(([, table, body]) =>
+    [...body.matchAll(ROW)].map(([, name, number]) => [`${table}.${name}`, number]),
+  );
   const numbers = new Map(rows);
   return (code) => code.replace(NAME, (name) => numbers.get(name) ?? name);
 }

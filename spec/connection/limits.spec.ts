@@ -40,7 +40,7 @@ const ROWS: readonly Row[] = [
       type: 'reset',
       stream: 1,
       code: PAYLOAD_TOO_LARGE,
-      reason: 'payload of at least 7 bytes is over the limit of 6 (maxPayloadBytes)',
+      reason: "payload of at least 7 bytes is over the receiver's limit of 6 (maxPayloadBytes)",
     },
   },
   {
@@ -266,7 +266,7 @@ describe('limits', () => {
     rig.receive({ type: 'data', stream: 1, payload: 'x'.repeat(98), headers: { and: 'these' } });
     rig.receive(frame);
     const bytes = JSON.stringify(frame.payload).length + (frame.type === 'data' ? 50 : 0);
-    const reason = `payload of ${bytes} bytes is over the limit of 100 (maxPayloadBytes)`;
+    const reason = `payload of ${bytes} bytes is over the receiver's limit of 100 (maxPayloadBytes)`;
     expect(rig.news).toEqual([{ type: 'reset', stream: frame.stream, code: PAYLOAD_TOO_LARGE, reason }]);
     expect([stream.payloads, rig.remotes.length]).toEqual([['x'.repeat(98)], 1]);
   });
@@ -304,7 +304,7 @@ describe('limits', () => {
     const rig = new Rig({ limits: { maxPayloadBytes: 100 } });
     const stream = rig.remote(1);
     rig.transport.receive(`{"type":"data","stream":1,"payload":["${'x'.repeat(100)}",1e400]}`);
-    const reason = 'payload of a message of 147 bytes, which cannot be measured, is over the limit of 100 (maxPayloadBytes)';
+    const reason = "payload of a message of 147 bytes, which cannot be measured, is over the receiver's limit of 100 (maxPayloadBytes)";
     expect(stream.ends).toMatchObject([{ how: 'reset', code: PAYLOAD_TOO_LARGE, reason }]);
     expect(rig.transport.closes).toEqual([]);
   });
@@ -366,13 +366,13 @@ describe('limits that end each reason with a note', () => {
       'a payload in fragments',
       { maxPayloadBytes: 10 },
       fragment('x'.repeat(11)),
-      'payload of at least 11 bytes is over the limit of 10 (maxPayloadBytes)',
+      "payload of at least 11 bytes is over the receiver's limit of 10 (maxPayloadBytes)",
     ],
     [
       'a payload in one piece',
       { maxPayloadBytes: 10 },
       { type: 'open', stream: 3, payload: 'x'.repeat(9) },
-      'payload of 11 bytes is over the limit of 10 (maxPayloadBytes)',
+      "payload of 11 bytes is over the receiver's limit of 10 (maxPayloadBytes)",
     ],
     [
       'an unfinished payload over the held bytes',
@@ -420,7 +420,7 @@ describe('limits that end each reason with a note', () => {
     );
     expect([rig.news, rig.remotes.length]).toEqual([[], 2]);
     rig.receive({ type: 'open', stream: 5, fragment: 'x'.repeat(101), more: true });
-    const reason = 'payload of at least 1001 bytes is over the limit of 1000 (maxPayloadBytes)';
+    const reason = "payload of at least 1001 bytes is over the receiver's limit of 1000 (maxPayloadBytes)";
     expect(rig.news).toEqual([{ type: 'reset', stream: 5, code: ResetCode.PAYLOAD_TOO_LARGE, reason }]);
   });
 });

@@ -452,7 +452,9 @@ describe('dials explained', () => {
       endings.push(() => server.close());
       await server.listening;
       const { error } = (await settled(ending(connect(`wss://127.0.0.1:${portOf(server)}`)).opened)) as { error: ConnectError };
-      expect(error.message).toMatch(/^the connection to .+ could not be opened \(1006 .+wrong version number:\S+\)$/);
+      expect(error.message).toMatch(
+        /^the connection to .+ could not be opened \(1006 .+wrong version number:\S+\); does this port speak TLS\?$/,
+      );
     });
 
     it('The error of a proxy that passes no upgrade names the proxy', async () => {

@@ -2,23 +2,18 @@
 // contract, each in a package: old and new peers call each other. Then the first change of a contributor. Node 22.18 or later runs the TypeScript of the quick start.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { startServer } from './example-server.js';
 import { firstChange } from './first-change.js';
 import { firstHour } from './first-hour.js';
 import { lap } from './lap.js';
-import { check, consumers, emptyFolder, install, pack, project, removeAll, repository, run, tarball } from './packed.js';
+import { quickStart } from './quick-start.js';
+import { check, consumers, emptyFolder, install, pack, project, removeAll, run, tarball } from './packed.js';
 
 const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc');
 const STRICT = '--noEmit --strict --module nodenext --target es2022 --allowImportingTsExtensions --skipLibCheck --types node'.split(' ');
-
-/** The files of the quick start. The first line of each block names its file. */
-function quickStart() {
-  const [, section] = readFileSync(join(repository, 'README.md'), 'utf8').split('## Quick start');
-  return new Map([...section.matchAll(/```ts\n(\/\/ (\w+\.ts)[^]*?)```/g)].map(([, text, name]) => [name, text]));
-}
 
 /** The values after the arrows of a program. */
 function promised(program) {

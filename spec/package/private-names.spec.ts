@@ -101,11 +101,11 @@ describe('codeNumbers', () => {
     ]);
   });
 
-  it('The build writes the number of each code from its own table: both have a PROTOCOL_ERROR', () => {
+  it('The build writes the number of each code from its own table: two tables have a PROTOCOL_ERROR', () => {
     const codes = Object.entries({ ResetCode, CloseCode }).flatMap(([table, rows]) =>
       Object.entries(rows).map(([name, number]) => [`${table}.${name}`, String(number)] as const),
     );
-    expect(rewritten(codes.map(([name]) => name))).toEqual(codes.map(([, number]) => number));
+    expect(rewritten(codes.map(([source]) => source))).toEqual(codes.map(([, number]) => number));
   });
 });
 

@@ -354,7 +354,7 @@ describe('hello limits', () => {
       async (_how, frames, what) => {
         const { sent, send } = await accepting({ onHello: welcome });
         await send(...frames);
-        const reason = `${what} is over the limit of ${maxPayloadBytes} (maxPayloadBytes), before the hello was accepted`;
+        const reason = `${what} is over the receiver's limit of ${maxPayloadBytes} (maxPayloadBytes), before the hello was accepted`;
         expect(sent).toEqual([{ type: 'reset', stream: 1, code: 6, reason }]);
       },
     );
@@ -436,7 +436,7 @@ describe('hello limits', () => {
         type: 'reset',
         stream: 3,
         code: 6,
-        reason: `payload of at least ${100 * KIB + 1} bytes is over the limit of ${100 * KIB} (maxPayloadBytes)`,
+        reason: `payload of at least ${100 * KIB + 1} bytes is over the receiver's limit of ${100 * KIB} (maxPayloadBytes)`,
       });
     });
 

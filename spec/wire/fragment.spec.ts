@@ -602,7 +602,7 @@ describe('reassembly', () => {
       start({ maxPayloadBytes: 5 });
       expect(accept(more('"abc'), more('d'))).toBeNull();
       expect(accept(last('"'))).toEqual(
-        new StreamFault(1, ResetCode.PAYLOAD_TOO_LARGE, 'payload of at least 6 bytes is over the limit of 5 (maxPayloadBytes)'),
+        new StreamFault(1, ResetCode.PAYLOAD_TOO_LARGE, "payload of at least 6 bytes is over the receiver's limit of 5 (maxPayloadBytes)"),
       );
       expect(kept()).toEqual(NOTHING);
     });

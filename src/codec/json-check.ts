@@ -49,7 +49,12 @@ function remedyFor(value: unknown): string {
   return typeof remedy === 'string' ? `: try ${remedy} or rxmux/rich` : '';
 }
 
-const REMEDIES: Readonly<Record<string, unknown>> = { BigInt: 'String(n)', Map: 'Object.fromEntries(map)', Set: '[...set]' };
+const REMEDIES: Readonly<Record<string, unknown>> = {
+  BigInt: 'String(n)',
+  Map: 'Object.fromEntries(map)',
+  Number: 'null',
+  Set: '[...set]',
+};
 
 /** Returns the error for more than `most` nested arrays and objects. */
 export function depthRefusal(codec: string, root: string, most: number): TypeError {

@@ -125,7 +125,10 @@ export class Inbound implements PipelineHost, Sinks<CompleteFrame | StreamFault>
     const { maxPayloadBytes } = this.connection.limits;
     const excess = this.#excess(payload);
     if (excess !== null)
-      this.#stream?.resetForViolation(ResetCode.PAYLOAD_TOO_LARGE, `${excess} is over the limit of ${maxPayloadBytes} (maxPayloadBytes)`);
+      this.#stream?.resetForViolation(
+        ResetCode.PAYLOAD_TOO_LARGE,
+        `${excess} is over the receiver's limit of ${maxPayloadBytes} (maxPayloadBytes)`,
+      );
     return excess === null;
   }
 

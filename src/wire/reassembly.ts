@@ -275,7 +275,7 @@ export class Reassembly {
         frame,
         stream,
         ResetCode.PAYLOAD_TOO_LARGE,
-        `payload of at least ${size} bytes is over the limit of ${this.limits.maxPayloadBytes} (maxPayloadBytes)`,
+        `payload of at least ${size} bytes is over the receiver's limit of ${this.limits.maxPayloadBytes} (maxPayloadBytes)`,
       );
     }
     if (fragments.count >= this.limits.maxFragments) {

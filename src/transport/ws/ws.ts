@@ -199,8 +199,9 @@ export class WsTransport extends W3cTransport<WebSocket> {
       if (status === HTTP_BAD_REQUEST) readLine(response, end);
       else end();
     };
-    const failed = ({ code = '' }: Error & { readonly code?: string }): void => {
+    const failed = ({ code = '', message }: Error & { readonly code?: string }): void => {
       if (NO_ANSWER.test(code)) this.#hint = tlsHint(ws);
+      else if (message.includes(NO_TLS)) this.#hint = TLS_HINT;
     };
     ws.once('unexpected-response', refused);
     ws.once('error', failed);
@@ -262,6 +263,9 @@ const HINTS: ReadonlyMap<number, string> = new Map([
 ]);
 /** Codes of a handshake that was not answered in HTTP: with an alert of TLS, or not at all. */
 const NO_ANSWER = /^(HPE_\w+|ECONNRESET)$/;
+/** OpenSSL's text for an answer without TLS. */
+const NO_TLS = 'wrong version number';
+const TLS_HINT = '; does this port speak TLS?';
 /** The most text of an answer that is read, in UTF-16 units, and the longest time for it, in ms. */
 const MOST_ANSWER = 2_048;
 const ANSWER_MS = 1_000;
@@ -289,7 +293,7 @@ function linesOf(page: string): readonly string[] {
 
 /** The question for a dial without TLS whose answer was no answer to a handshake. */
 function tlsHint({ url }: WebSocket): string {
-  return url.startsWith('ws:') ? '; does this port speak TLS?' : '';
+  return url.startsWith('ws:') ? TLS_HINT : '';
 }
 
 /** From this size on, a message gets smaller without the messages before it. */
