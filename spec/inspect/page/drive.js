@@ -60,6 +60,16 @@ async function drivesTheSample() {
   check('each stream has a lane with its name', true);
   check('the first lane is the connection', (await names())[0].startsWith('Peer'));
 
+  await page
+    .locator('.names li', { hasText: /^×\d+square/ })
+    .first()
+    .waitFor();
+  check('a folded row has its number of streams', true);
+  await page.locator('.names li', { hasText: 'search' }).locator('svg.cancelled').first().waitFor();
+  await page.locator('.names li', { hasText: 'gate' }).locator('svg.refused').first().waitFor();
+  await page.locator('.names li', { hasText: 'book' }).locator('svg.failed').first().waitFor();
+  check('a cancelled, a refused and a failed stream have marks of their own', true);
+
   await page.getByRole('button', { name: 'Pause' }).click();
   const paused = await canvasOf(page);
   await drawnFrames(page, 5);
@@ -87,7 +97,7 @@ async function drivesTheSample() {
   check('the pointer shows a frame, its size and its age', /\d B.* ago/s.test(await page.locator('.tip').textContent()));
 
   await page.getByRole('button', { name: 'Copy as command' }).click();
-  check('a stream is copied as a command', (await clipboard(page)).startsWith('npx rxmux '));
+  check('a stream is copied as a command', /^npx rxmux .*ws:\/\/127.0.0.1:8080/.test(await clipboard(page)));
   await diagram.focus();
   await press('t');
   await page.locator('.copied', { hasText: 'peerFromMarbles' }).waitFor();
@@ -100,6 +110,10 @@ async function drivesTheSample() {
   await page.locator('.names li b', { hasText: 'prices' }).click();
   await page.locator('aside pre', { hasText: '{"mux":' }).last().waitFor();
   check('payloads are shown after a click', true);
+  await page.locator('aside .missing', { hasText: 'payloads were hidden when it passed' }).first().waitFor();
+  check('a frame of before says that its payload was not recorded', true);
+  await page.locator('.names .glance', { hasText: '{"mux":' }).waitFor();
+  check('the newest payload of a row stands below its name', true);
 
   await diagram.focus();
   await press('/');
@@ -135,6 +149,10 @@ async function drivesTheSample() {
   await press('f');
   await page.locator('button[aria-pressed=false]', { hasText: 'Fold ended' }).waitFor();
   check('ended lanes unfold', true);
+  check(
+    'each end has a mark in the legend',
+    (await page.locator('.legend li').allTextContents()).join().includes('completed,cancelled,refused,failed,connection lost'),
+  );
   await press('?');
   await page.getByRole('dialog').waitFor();
   check('the question mark shows the keys', true);

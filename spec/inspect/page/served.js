@@ -13,24 +13,31 @@ export async function watchesServers(opened, check) {
   const running = [];
   try {
     build();
-    const server = await listens(running, 'serve', '--port', '0', '--inspect');
+    const server = await listens(running, 'serve', '--port', '0', '--codec', 'rich', '--inspect');
     const ofServer = await opened(server.page);
-    call(server.url, '["served"]');
+    call('--codec', 'rich', server.url, '["served"]');
     await ofServer.locator('.names li b', { hasText: 'served' }).first().waitFor();
     check('the page of `rxmux serve --inspect` shows the calls of the server', true);
 
     const tap = await listens(running, 'tap', '--port', '0', '--inspect', server.url);
-    call(tap.url, '["before","s3cret"]');
+    call('--codec', 'rich', tap.url, '["before","s3cret"]');
     const ofTap = await opened(tap.page);
     await ofTap.locator('.names li b', { hasText: 'before' }).click();
     await ofTap.locator('aside tbody tr').first().waitFor();
     check('the page of `rxmux tap --inspect` shows earlier calls', (await ofTap.locator('aside pre').count()) === 0);
     await ofTap.getByRole('button', { name: 'Show payloads' }).click();
     await ofTap.getByRole('button', { name: 'Hide payloads' }).waitFor();
-    call(tap.url, '["after","s3cret"]');
+    call('--codec', 'rich', tap.url, '["after","s3cret"]');
     await ofTap.locator('.names li b', { hasText: 'after' }).click();
     await ofTap.locator('aside pre', { hasText: 's3cret' }).first().waitFor();
     check('it shows the payloads of later calls after a click', true);
+    await ofTap.getByRole('button', { name: 'Copy as command' }).click();
+    const copied = await ofTap.locator('.copied').textContent();
+    check('a copied command has the address of the tap', copied === `npx rxmux call --codec rich ${tap.url} '["after","s3cret"]'`);
+    await ofServer.locator('.names li b', { hasText: 'served' }).click();
+    await ofServer.getByRole('button', { name: 'Copy as command' }).click();
+    const again = await ofServer.locator('.copied').textContent();
+    check('a copied command has the address of the server, and its codec', again === `npx rxmux call --codec rich ${server.url} 'PAYLOAD'`);
 
     const other = await opened(tap.page.replace(/\w{8}$/, '00000000'));
     await other.locator('.status', { hasText: 'waiting for the server' }).waitFor();
@@ -58,6 +65,6 @@ async function listens(running, ...args) {
   return { url, page };
 }
 
-function call(url, payload) {
-  spawnSync(process.execPath, [command, 'call', url, payload], { stdio: ['ignore', 'ignore', 'inherit'] });
+function call(...args) {
+  spawnSync(process.execPath, [command, 'call', ...args], { stdio: ['ignore', 'ignore', 'inherit'] });
 }
