@@ -46,6 +46,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   redis: [...UP_TO_PEER, 'topics', 'redis'],
   nats: [...UP_TO_PEER, 'topics', 'nats'],
   inspect: [...UP_TO_PEER, 'inspect'],
+  // The page in a panel of the user's page.
+  inspector: [...UP_TO_PEER, 'inspect', 'inspector'],
+  vite: ['util', 'version', 'vite'],
   otel: [...UP_TO_PEER, 'contract', 'otel'],
   // It imports the doors by the name of the package, as any program does. Its bundle has its own copy of what it takes of `util`.
   command: ['util', 'command'],

@@ -80,7 +80,6 @@ describe('wrong arguments', () => {
     ['a row that there is not', ['check', '--only', '99', 'ws://x'], "expected the number of a row or a group for --only, got '99'"],
     ['a codec that replay does not know', ['replay', '--codec', 'cbor', 'run', 'ws://x'], 'expected the codec json, rich, or msgpack with'],
     ['a missing page', ['tap', '--inspect', '--page', join(files, 'none.html'), 'ws://x'], 'expected the page of the inspector: ENOENT'],
-    ['no page', ['serve', '--inspect'], 'expected the package rxmux-inspector beside rxmux: npm install rxmux-inspector'],
   ])('The command exits with 2 and one reason for %s', async (_, args, reason) => {
     const { status, out, err } = await command.run(args);
     expect({ status, out }).toEqual({ status: 2, out: '' });

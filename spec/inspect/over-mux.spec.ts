@@ -82,7 +82,9 @@ describe('an inspector over rxmux', () => {
     const { app, viewer } = watched();
     await app.acceptor.opened;
     const { peers, dropped } = await firstValueFrom(inspectorFeed(viewer.dialer)(NEVER));
-    expect(peers).toMatchObject([{ c: 1, isDialer: false, state: 'open', reconnects: 0, rttMs: null, bufferedAmount: 0, codec: 'msgpack' }]);
+    expect(peers).toMatchObject([
+      { c: 1, isDialer: false, state: 'open', reconnects: 0, rttMs: null, bufferedAmount: 0, codec: 'msgpack' },
+    ]);
     expect(dropped).toBe(0);
   });
 

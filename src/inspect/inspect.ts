@@ -54,7 +54,7 @@ interface Used {
 }
 
 /** Declares the options of an inspection. */
-const INSPECT_OPTIONS: Options<InspectOptions, Used> = {
+export const INSPECT_OPTIONS: Options<InspectOptions, Used> = {
   historyMs: [checkNumber, 600_000],
   historyLines: [checkNumber, 100_000],
   maxPeers: [atLeast(1), 50],

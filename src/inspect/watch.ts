@@ -132,5 +132,5 @@ function dialledUrl(address: string): string | undefined {
   if (/^wss?:/.test(address)) return address;
   const { document }: { readonly document?: { readonly baseURI: string } } = globalThis;
   if (address === '' || document === undefined) return undefined;
-  return new URL(address, document.baseURI).href.replace(/^http/, 'ws');
+  return `ws${new URL(address, document.baseURI).href.slice('http'.length)}`;
 }

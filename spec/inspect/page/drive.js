@@ -6,6 +6,7 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 import { watchesACrowd } from './crowd.js';
+import { opensAPanel } from './panel.js';
 import { watchesServers } from './served.js';
 
 const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
@@ -21,7 +22,7 @@ const RECORDING = [
   { v: 1, t: 600, c: 1, d: '<', f: { type: 'goaway', code: 0, last_stream: 1 } },
 ];
 
-const html = readFileSync(join(repository, 'examples/inspector/dist/inspector.html'));
+const html = readFileSync(join(repository, 'dist/inspector/inspector.html'));
 const server = createServer((_, response) => response.setHeader('content-type', 'text/html').end(html)).listen(0, '127.0.0.1');
 await once(server, 'listening');
 const address = `http://127.0.0.1:${server.address().port}/`;
@@ -31,6 +32,7 @@ try {
   await drivesTheSample();
   await fitsAPhone();
   await showsARecording();
+  await opensAPanel((url) => opened(url), check);
   await watchesServers((url) => opened(url), check);
   await watchesACrowd((url) => opened(url), check);
   await printsFrames();

@@ -1,7 +1,7 @@
 // Watches a server, and a proxy, by the page that the command serves.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 
 const repository = join(import.meta.dirname, '../../..');
@@ -49,11 +49,9 @@ export async function watchesServers(opened, check) {
   }
 }
 
-/** Builds the command beside the package of the page, which it finds as an installed one does. */
+/** Builds the command below the package, whose page it finds as an installed one does. */
 function build() {
   spawnSync(process.execPath, [join(repository, 'scripts/command.js'), folder, '--sources'], { stdio: 'inherit' });
-  mkdirSync(join(folder, 'node_modules'), { recursive: true });
-  symlinkSync(join(repository, 'examples/inspector'), join(folder, 'node_modules/rxmux-inspector'), 'dir');
 }
 
 async function listens(running, ...args) {

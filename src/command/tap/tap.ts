@@ -51,7 +51,7 @@ EXIT STATUS
 EXAMPLES
   rxmux tap ws://127.0.0.1:8080
   rxmux tap --record run.ndjson --payloads wss://example.org/mux
-  npx -p rxmux -p rxmux-inspector rxmux tap --inspect ws://127.0.0.1:8080
+  rxmux tap --inspect ws://127.0.0.1:8080
 `;
 
 /** Runs `rxmux tap`. */
