@@ -36,7 +36,7 @@ const PANEL_OPTIONS: Options<Pick<ShowInspectorOptions, 'element' | 'isOpen'>, U
  * Shows the frames of a peer, or of several peers, in the page itself. The last ten minutes are kept, so the panel also has the frames of
  * before. It loads the code that draws them once it is opened. A page that never calls this function has none of the code.
  *
- * @param source a peer, or an object with `peers$`, such as a Subject of all peers of the page
+ * @param source a peer, or an object whose `peers$` emits peers
  * @throws TypeError for a bad option, and for a source that is neither; Error in a program without a document
  *
  * @example

@@ -16,7 +16,13 @@ export interface RxmuxInspectorPlugin {
   /** Whether Vite serves a page for development: then the plugin takes part, and in no build and no test. */
   apply(config: unknown, env: { readonly command: string; readonly mode: string }): boolean;
   /** Has Vite prepare the modules at once: at their first import it would load the page again. */
-  config(): { readonly optimizeDeps: { readonly include: string[] } };
+  config(): {
+    /** The modules that Vite prepares. */
+    readonly optimizeDeps: {
+      /** Their names. */
+      readonly include: string[];
+    };
+  };
   /** Puts a module between a page and `rxmux`. */
   resolveId(
     source: string,
