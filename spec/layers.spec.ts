@@ -61,10 +61,11 @@ const CLOCKS = /\b(setTimeout|setInterval|setImmediate|nextTick|performance\.now
 const CONFINED: readonly (readonly [what: string, pattern: RegExp, allowed: RegExp])[] = [
   ['ws', /'ws'/, /^((transport\/ws\/ws|node)\.ts$|command\/)/],
   ['@msgpack/msgpack', /'@msgpack\/msgpack'/, /^(codec\/msgpack|command\/raw-codec)\.ts$/],
-  ['import.meta', /\bimport\.meta\b/, /^env\.ts$/],
+  // The texts of new projects are programs of their own.
+  ['import.meta', /\bimport\.meta\b/, /^(env|command\/create\/files)\.ts$/],
   ['@angular/core', /'@angular\/core(\/[^']*)?'/, /^angular\//],
   ['@opentelemetry/api', /'@opentelemetry\/[^']*'/, /^otel\//],
-  ['react', /'react(-dom)?(\/[^']*)?'/, /^react\//],
+  ['react', /'react(-dom)?(\/[^']*)?'/, /^(react\/|command\/create\/files\.ts$)/],
   ['vue', /'vue'/, /^vue\.ts$/],
   ['svelte', /'svelte(\/[^']*)?'/, /^svelte\.ts$/],
   ['solid-js', /'solid-js(\/[^']*)?'/, /^solid\.ts$/],

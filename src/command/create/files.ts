@@ -238,9 +238,7 @@ CMD ["node", "dist/server/server.js"]
 `,
     '.dockerignore': 'node_modules\ndist\n',
     '.gitignore': 'node_modules\ndist\n',
-    ...Object.fromEntries(
-      Object.entries(kind === 'angular' ? files : { 'calls.ts': CALLS, ...files }).map(([file, text]) => [`src/${file}`, text]),
-    ),
+    ...Object.fromEntries(Object.entries({ 'calls.ts': CALLS, ...files }).map(([file, text]) => [`src/${file}`, text])),
     'README.md': `# ${name}
 
 \`\`\`sh
