@@ -1,4 +1,4 @@
-// Builds dist/: the sources twice, as ES modules and as CommonJS, the declarations, and the command.
+// Builds dist/: the sources twice, as ES modules and as CommonJS, the declarations, the command, and the page of the inspector.
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildCommand } from './command.js';
@@ -10,3 +10,4 @@ await buildDeclarations('dist/cjs', 'dist/esm');
 await buildModules('dist/esm');
 await buildCommonJs('dist/cjs');
 await buildCommand('dist/bin');
+await import('../examples/inspector/build.js');

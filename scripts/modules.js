@@ -20,6 +20,16 @@ const withoutImportMeta = {
   },
 };
 
+/** The page of the inspector has a file of its own, because it holds code of other packages (examples/inspector/build.js). */
+const inspectorPage = {
+  name: 'page of the inspector',
+  setup({ onResolve }) {
+    onResolve({ filter: /^\.\/page\.js$/ }, ({ importer }) =>
+      importer.endsWith('panel.ts') ? { path: '../inspector/page.js', external: true } : undefined,
+    );
+  },
+};
+
 async function bundled(outdir, { plugins = [], ...options }) {
   const result = await build({
     absWorkingDir: root,
@@ -36,7 +46,7 @@ async function bundled(outdir, { plugins = [], ...options }) {
     // Fields are assigned in constructors and static blocks are gone, so a page compiled for less pays nothing.
     target: 'es2021',
     tsconfigRaw: { compilerOptions: { useDefineForClassFields: false, verbatimModuleSyntax: true } },
-    plugins: [privateNamesAsProperties(join(root, 'src')), ...plugins],
+    plugins: [privateNamesAsProperties(join(root, 'src')), inspectorPage, ...plugins],
     ...shortMembers(join(root, 'src')),
     platform: 'neutral',
     metafile: true,

@@ -5,11 +5,14 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, normalize } from 'node:path';
 
-/** The unpacked bytes of built code and declarations, and of pages with their pictures. */
-const MAX_BYTES = { dist: 1_700_000, docs: 1_000_000 };
+/**
+ * The unpacked bytes of built code and declarations, of the inspector, and of pages with their pictures. The inspector has rxmux and rxjs in
+ * one page, and its own parts again as a module: the command serves the one, a panel loads the other, and no other door has a byte of them.
+ */
+const MAX_BYTES = { 'dist/cjs': 975_000, 'dist/esm': 553_000, 'dist/bin': 135_000, 'dist/inspector': 475_000, docs: 1_000_000 };
 /** Built code and its declarations, the pages that npm shows, and the guide. */
 const EXPECTED =
-  /^(dist\/(cjs|esm|bin)\/[\w./-]+\.(js|d\.ts)|dist\/cjs\/package\.json|package\.json|docs\/[\w./-]+\.(md|svg|txt)|README\.md|CHANGELOG\.md|SECURITY\.md|LICENSE)$/;
+  /^(dist\/(cjs|esm|bin)\/[\w./-]+\.(js|d\.ts)|dist\/inspector\/(inspector\.html|page\.js)|dist\/cjs\/package\.json|package\.json|docs\/[\w./-]+\.(md|svg|txt)|README\.md|CHANGELOG\.md|SECURITY\.md|LICENSE)$/;
 const LINK = /\]\((?!https?:|mailto:)([^)#\s]+)[^)]*\)|(?:src|srcset)="([^"]+)"/g;
 
 const root = join(import.meta.dirname, '..');
@@ -45,7 +48,7 @@ try {
   console.log(`${packed.filename}: ${packed.size} bytes, ${paths.length} files, ${packed.unpackedSize} bytes unpacked`);
   const tarball = join(folder, packed.filename);
   console.log(run('npx', 'publint', 'run', '--strict', tarball));
-  console.log(run('npx', 'attw', '--no-color', tarball));
+  console.log(run('npx', 'attw', '--no-color', '--exclude-entrypoints', './inspector.html', '--', tarball));
 } finally {
   rmSync(folder, { recursive: true });
 }

@@ -12,7 +12,6 @@ const { values: options } = parseArgs({ options: { 'dry-run': { type: 'boolean',
 const isDry = options['dry-run'];
 const registry = options.registry === undefined ? [] : ['--registry', options.registry];
 const { name, version, repository } = JSON.parse(read('package.json'));
-const inspector = JSON.parse(read('examples/inspector/package.json'));
 const tag = `v${version}`;
 
 function read(file) {
@@ -52,11 +51,10 @@ function faults() {
     [!isPublished(), `expected ${name}@${version} not to be published yet: set the next version`],
     [heading?.[1] === version, `expected CHANGELOG.md to begin with ${version}, got ${heading?.[1]}`],
     [/^\d{4}-\d\d-\d\d$/.test(heading?.[2] ?? ''), `expected a date for ${version} in CHANGELOG.md, got ${heading?.[2]}`],
-    [inspector.version === version, `expected examples/inspector to have the version ${version}, got ${inspector.version}`],
     [!read('README.md').includes('not published yet'), 'expected README.md not to say "not published yet": mend its status'],
     [
-      repository !== undefined && inspector.repository !== undefined,
-      'expected the address of the repository in both packages, which the registry compares with the workflow: npm pkg set repository.type=git repository.url=git+https://HOST/OWNER/NAME.git, here and in examples/inspector',
+      repository !== undefined,
+      'expected the address of the repository in package.json, which the registry compares with the workflow: npm pkg set repository.type=git repository.url=git+https://HOST/OWNER/NAME.git',
     ],
   ].flatMap(([holds, fault]) => (holds ? [] : [fault]));
 }
@@ -71,9 +69,6 @@ run('node', 'scripts/api.js');
 run('node', 'scripts/packed.js');
 run('npm', 'run', 'test:package');
 run('npm', 'publish', '--dry-run', '--ignore-scripts', '--provenance', ...registry);
-// The page of the inspector is a package of its own, and would take a third of this one.
-run('npm', 'run', 'build:inspector');
-run('npm', 'publish', './examples/inspector', '--dry-run', '--ignore-scripts', '--provenance', ...registry);
 
 if (found.length > 0) process.exit(1);
 if (!isDry) run('git', 'tag', '--annotate', tag, '--message', tag);

@@ -54,6 +54,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   redis: [...UP_TO_PEER, 'topics', 'redis'],
   nats: [...UP_TO_PEER, 'topics', 'nats'],
   inspect: [...UP_TO_PEER, 'inspect'],
+  // The page in a panel of the user's page.
+  inspector: [...UP_TO_PEER, 'inspect', 'inspector'],
+  vite: ['util', 'version', 'vite'],
   otel: [...UP_TO_PEER, 'contract', 'otel'],
   // It imports the doors by the name of the package, as any program does. Its bundle has its own copy of what it takes of `util`.
   command: ['util', 'command'],
@@ -66,10 +69,11 @@ const CLOCKS = /\b(setTimeout|setInterval|setImmediate|nextTick|performance\.now
 const CONFINED: readonly (readonly [what: string, pattern: RegExp, allowed: RegExp])[] = [
   ['ws', /'ws'/, /^((transport\/ws\/ws|node)\.ts$|command\/)/],
   ['@msgpack/msgpack', /'@msgpack\/msgpack'/, /^(codec\/msgpack|command\/raw-codec)\.ts$/],
-  ['import.meta', /\bimport\.meta\b/, /^env\.ts$/],
+  // The texts of new projects are programs of their own.
+  ['import.meta', /\bimport\.meta\b/, /^(env|command\/create\/files)\.ts$/],
   ['@angular/core', /'@angular\/core(\/[^']*)?'/, /^angular\//],
   ['@opentelemetry/api', /'@opentelemetry\/[^']*'/, /^otel\//],
-  ['react', /'react(-dom)?(\/[^']*)?'/, /^react\//],
+  ['react', /'react(-dom)?(\/[^']*)?'/, /^(react\/|command\/create\/files\.ts$)/],
   ['vue', /'vue'/, /^vue\.ts$/],
   ['svelte', /'svelte(\/[^']*)?'/, /^svelte\.ts$/],
   ['solid-js', /'solid-js(\/[^']*)?'/, /^solid\.ts$/],

@@ -1,12 +1,14 @@
 // `npm run docs` builds the site into dist/site: the pages of docs/, an API reference out of the declarations, and the playground. It fails on a warning
-// of TypeDoc and on a dead link.
+// of TypeDoc and on a dead link. A static host serves the result as it is; SITE_URL is its address, if that is known (.vitepress/hosted.js).
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { hosted } from './.vitepress/hosted.js';
 
 const here = import.meta.dirname;
 const root = join(here, '../..');
 const site = join(root, 'dist/site');
+const { base } = hosted({});
 
 for (const folder of [here, join(root, 'examples/inspector')])
   if (!isInstalled(folder)) run('npm', 'ci', '--prefix', folder, '--silent', '--no-audit', '--no-fund');
@@ -37,7 +39,9 @@ function deadLinks() {
   const anchors = new Map([...pages].map(([path, text]) => [path, new Set(matches(text, / id="([^"]+)"/g))]));
   console.log(`${pages.size} pages`);
   const isDead = (from, href) => {
-    const [path, anchor = ''] = href.split('#');
+    const [address, anchor = ''] = href.split('#');
+    if (address !== '' && !address.startsWith(base)) return true;
+    const path = address.slice(base.length - 1);
     const clean = path === '' ? from : path.endsWith('/') ? `${path}index.html` : path.endsWith('.html') ? path : `${path}.html`;
     const found = anchors.get(clean);
     return found === undefined ? !existsSync(join(site, path)) : anchor !== '' && !found.has(decodeURIComponent(anchor));

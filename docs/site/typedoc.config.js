@@ -6,7 +6,7 @@ const { exports } = JSON.parse(readFileSync(fromRoot('package.json'), 'utf8'));
 
 /** Each entry point of the package, as its source. */
 const doors = Object.keys(exports)
-  .filter((subpath) => subpath !== './package.json')
+  .filter((subpath) => !/\.(json|html)$/.test(subpath))
   .map((subpath) => fromRoot(`src/${subpath === '.' ? 'index' : subpath.slice(2)}.ts`));
 
 /** Types that only infer other types. No program names them. */

@@ -1,8 +1,7 @@
-import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
-import { fileURLToPath } from 'node:url';
 import { answerInspector, inspect } from 'rxmux/inspect';
 import { serve } from 'rxmux/node';
 import type { MuxServer } from 'rxmux/node';
@@ -13,15 +12,10 @@ export interface DemoInspector {
   readonly close: () => Promise<void>;
 }
 
-const ROOT = new URL('../../../', import.meta.url);
-const PAGE = new URL('examples/inspector/dist/inspector.html', ROOT);
+const PAGE = createRequire(import.meta.url).resolve('rxmux/inspector.html');
 
-/** Serves the page of the inspector for the peers of a server. Returns `null`, with a line that says why, where it cannot be built. */
-export async function serveInspector(server: MuxServer): Promise<DemoInspector | null> {
-  if (!existsSync(PAGE) && !built()) {
-    console.log('  the page of the inspector could not be built, so the demo goes on without it');
-    return null;
-  }
+/** Serves the page of the inspector for the peers of a server. */
+export async function serveInspector(server: MuxServer): Promise<DemoInspector> {
   const inspection = inspect(server);
   const http = createServer((_, response) => {
     response.setHeader('content-type', 'text/html; charset=utf-8').end(readFileSync(PAGE));
@@ -36,9 +30,4 @@ export async function serveInspector(server: MuxServer): Promise<DemoInspector |
     http.close();
   };
   return { url: `http://127.0.0.1:${port}/#/inspect`, close };
-}
-
-function built(): boolean {
-  console.log('  building the page of the inspector …');
-  return spawnSync('npm', ['run', '--silent', 'build:inspector'], { cwd: fileURLToPath(ROOT), stdio: 'inherit', shell: true }).status === 0;
 }

@@ -9,6 +9,7 @@ import * as crossws from '../../src/crossws.js';
 import * as deno from '../../src/deno.js';
 import * as index from '../../src/index.js';
 import * as inspect from '../../src/inspect.js';
+import * as inspector from '../../src/inspector.js';
 import * as msgpack from '../../src/msgpack.js';
 import * as rich from '../../src/rich.js';
 import * as nats from '../../src/nats.js';
@@ -26,6 +27,7 @@ import * as tanstack from '../../src/tanstack.js';
 import * as testing from '../../src/testing.js';
 import * as topics from '../../src/topics.js';
 import * as uploads from '../../src/uploads.js';
+import * as vite from '../../src/vite.js';
 import * as vue from '../../src/vue.js';
 import * as webSocketStream from '../../src/websocketstream.js';
 import * as workerd from '../../src/workerd.js';
@@ -67,6 +69,8 @@ describe.each([
   { door: 'tanstack', namespace: tanstack, subpath: './tanstack' },
   { door: 'topics', namespace: topics, subpath: './topics' },
   { door: 'inspect', namespace: inspect, subpath: './inspect' },
+  { door: 'inspector', namespace: inspector, subpath: './inspector' },
+  { door: 'vite', namespace: vite, subpath: './vite' },
   { door: 'nats', namespace: nats, subpath: './nats' },
   { door: 'uploads', namespace: uploads, subpath: './uploads' },
   { door: 'ipc', namespace: ipc, subpath: './ipc' },
@@ -91,7 +95,7 @@ describe.each([
       'react-native': { types: cjs.types, default: inPage },
       browser: { types: cjs.types, require: inPage, default: inModule },
     };
-    const reactNative = SERVERS.includes(door) ? {} : { 'react-native': cjs };
+    const reactNative = SERVERS.includes(door) || door === 'vite' ? {} : { 'react-native': cjs };
     expect(JSON.stringify(exports[subpath])).toBe(
       JSON.stringify({
         ...(door === 'node' ? elsewhere : reactNative),
@@ -150,6 +154,8 @@ describe('the version', () => {
     ['rxmux/redis', redis.VERSION],
     ['rxmux/nats', nats.VERSION],
     ['rxmux/inspect', inspect.VERSION],
+    ['rxmux/inspector', inspector.VERSION],
+    ['rxmux/vite', vite.VERSION],
     ['rxmux/otel', otel.VERSION],
   ])('The version of %s is the version in package.json', (_, version) => {
     expect(version).toBe((JSON.parse(read('package.json')) as Manifest).version);

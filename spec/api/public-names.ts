@@ -41,6 +41,8 @@ export const PUBLIC_NAMES: Readonly<
     | 'solid'
     | 'tanstack'
     | 'inspect'
+    | 'inspector'
+    | 'vite'
     | 'otel'
     | 'testing',
     DoorNames
@@ -165,6 +167,14 @@ export const PUBLIC_NAMES: Readonly<
       InspectOptions InspectedPeer Inspection InspectorAnswerOptions InspectorBatch InspectorFeed InspectorLine Line PeersSource PlayOptions
       RecordOptions RecordedFrame RecordedSide Recording
     `),
+  },
+  inspector: {
+    values: names('VERSION showInspector'),
+    types: names('InspectOptions InspectorPanel PeersSource ShowInspectorOptions'),
+  },
+  vite: {
+    values: names('VERSION rxmuxInspector'),
+    types: names('RxmuxInspectorOptions RxmuxInspectorPlugin'),
   },
   nats: {
     values: names('VERSION natsBus natsLog'),

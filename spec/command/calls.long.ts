@@ -185,7 +185,7 @@ describe('rxmux completion', () => {
 });
 
 describe('rxmux --help', () => {
-  it.each(['call', 'stream', 'push', 'upload', 'bench', 'check', 'serve', 'tap', 'replay', 'asyncapi', 'completion'])(
+  it.each(['call', 'stream', 'push', 'upload', 'bench', 'check', 'serve', 'tap', 'replay', 'create', 'asyncapi', 'completion'])(
     '`rxmux %s --help` prints a page of lines that fit a terminal',
     async (name) => {
       const { status, out } = await command.run([name, '--help']);

@@ -135,7 +135,7 @@ const ERRORS: readonly index.AnyMuxError[] = [
 describe('tables of the guide', () => {
   it('README.md names every entry point and every command', () => {
     const { exports, bin } = JSON.parse(readFileSync(join(REPOSITORY, 'package.json'), 'utf8')) as Record<'exports' | 'bin', object>;
-    const doors = Object.keys(exports).filter((subpath) => subpath !== './package.json');
+    const doors = Object.keys(exports).filter((subpath) => !/\.(json|html)$/.test(subpath));
     expect(tableBelow('README.md', 'Entry points').map(([name]) => name)).toEqual([
       ...doors.map((subpath) => `\`${subpath.replace('.', 'rxmux')}\``),
       ...Object.keys(bin).map((command) => `\`npx ${command}\``),
@@ -262,7 +262,7 @@ describe('the page of the architecture', () => {
   it('The picture names every door', () => {
     const [, doors = ''] = /```text\n([\w\s]+)\n/.exec(page) ?? [];
     const { exports } = JSON.parse(textOf('package.json')) as { readonly exports: object };
-    const paths = Object.keys(exports).filter((path) => path !== './package.json');
+    const paths = Object.keys(exports).filter((path) => !/\.(json|html)$/.test(path));
     expect(doors.trim().split(/\s+/).sort()).toEqual(paths.map((path) => path.replace(/^\.\/?/, '') || 'index').sort());
   });
 });

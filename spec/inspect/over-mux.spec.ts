@@ -2,10 +2,12 @@ import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { BehaviorSubject, concat, filter, firstValueFrom, map, NEVER, of, ReplaySubject, scan, Subject, take, toArray } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { logger, RefusedError } from '../../src/index.js';
-import type { StreamHandler } from '../../src/index.js';
+import type { Peer, StreamHandler } from '../../src/index.js';
 import { answerInspector, inspect, inspectorFeed, Omitted } from '../../src/inspect.js';
-import type { InspectorBatch } from '../../src/inspect.js';
+import type { InspectedPeer, InspectorBatch } from '../../src/inspect.js';
 import { MsgpackCodec } from '../../src/msgpack.js';
+import { connect, serve } from '../../src/node.js';
+import type { MuxServer } from '../../src/node.js';
 import { createPair } from '../../src/testing.js';
 import type { Pair } from '../../src/testing.js';
 
@@ -80,8 +82,22 @@ describe('an inspector over rxmux', () => {
     const { app, viewer } = watched();
     await app.acceptor.opened;
     const { peers, dropped } = await firstValueFrom(inspectorFeed(viewer.dialer)(NEVER));
-    expect(peers).toMatchObject([{ c: 1, isDialer: false, state: 'open', reconnects: 0, rttMs: null, bufferedAmount: 0 }]);
+    expect(peers).toMatchObject([
+      { c: 1, isDialer: false, state: 'open', reconnects: 0, rttMs: null, bufferedAmount: 0, codec: 'msgpack' },
+    ]);
     expect(dropped).toBe(0);
+  });
+
+  it('A batch has the address of the server, without its query, and the name of the codec', async () => {
+    const server = serve({ port: 0, host: '127.0.0.1', path: '/mux', handler: (_, stream) => stream.reply('fine') });
+    await server.listening;
+    const dialer = connect(`${server.url}?token=s3cret`);
+    await dialer.request(1);
+    const sample = async (source: Peer | MuxServer): Promise<InspectedPeer | undefined> =>
+      (await firstValueFrom(inspect(source).feed(NEVER))).peers[0];
+    const known = { url: server.url, codec: 'json' };
+    expect([await sample(dialer), await sample(server)]).toMatchObject([known, known]);
+    await server.close({ drainMs: 0 });
   });
 
   it('A viewer that is not accepted is refused, and so is another stream', async () => {

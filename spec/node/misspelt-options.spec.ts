@@ -12,6 +12,7 @@ import { answer, answering, channel, client, contract, request, shared, stream, 
 import { assemble, connect, JsonCodec, Peer, reopenOnReconnect, respond, retryWhenSafe, through, withCredit } from '../../src/index.js';
 import type { ConnectOptions } from '../../src/index.js';
 import { answerInspector, inspect, play, record } from '../../src/inspect.js';
+import { showInspector } from '../../src/inspector.js';
 import { natsLog } from '../../src/nats.js';
 import { accept, connect as connectOfNode, handleUpgrade, serve, Totals } from '../../src/node.js';
 import type { MuxServer } from '../../src/node.js';
@@ -26,6 +27,7 @@ import { queries } from '../../src/tanstack.js';
 import { createPair, createServer, fakePeer, frameMarbles, peerFromMarbles, replay } from '../../src/testing.js';
 import { MemoryLink } from '../../src/testing/memory-link.js';
 import { MemorySocket } from '../../src/testing/memory-socket.js';
+import { rxmuxInspector } from '../../src/vite.js';
 import * as vue from '../../src/vue.js';
 import { answerTopic, catchUp, memoryBus, memoryLog, presence, replayable, topic } from '../../src/topics.js';
 import { application } from '../angular/application.js';
@@ -151,6 +153,8 @@ describe('A misspelt option is refused by each door, because the program would r
       'fallback',
       'options',
     ],
+    ['showInspector', (options) => showInspector(peer(), options), 'isOpened', 'options'],
+    ['rxmuxInspector', (options) => rxmuxInspector(options), 'open', 'options'],
     ['useStream of rxmux/vue', (options) => vue.useStream(() => NEVER, [], options), 'keepvalue', 'options'],
     ['injectCall', (options) => injectCall(() => NEVER, options), 'abort', 'options'],
     ['useCall of rxmux/vue', (options) => vue.useCall(() => NEVER, options), 'abort', 'options'],

@@ -166,7 +166,7 @@ function checkAlone(directory) {
 
 /** Stacks, logs and heap snapshots show the name that a class has in its source. */
 function checkClassNames(directory) {
-  const list = `for (const door of ['rxmux', 'rxmux/node', 'rxmux/msgpack', 'rxmux/rich', 'rxmux/port', 'rxmux/session', 'rxmux/contract', 'rxmux/topics', 'rxmux/inspect', 'rxmux/testing'])
+  const list = `for (const door of ['rxmux', 'rxmux/node', 'rxmux/msgpack', 'rxmux/rich', 'rxmux/port', 'rxmux/session', 'rxmux/contract', 'rxmux/topics', 'rxmux/inspect', 'rxmux/inspector', 'rxmux/vite', 'rxmux/testing'])
     for (const [name, value] of Object.entries(await import(door))) if (/^class\\b/.test(String(value))) console.log(name, value.name);`;
   const pairs = run(directory, process.execPath, '--input-type=module', '--eval', list).trim().split('\n');
   assert.deepEqual(
@@ -334,10 +334,21 @@ async function checkPage(browser, directory, command, server) {
     const shown = await page.textContent('output');
     assert.equal(shown, '{"codec":"msgpack","codecs":["json","msgpack"],"overSocket":42,"inMemory":"hello pair"}');
     check(`vite ${command}: VITE_MUX_CODEC chooses the codec`, true);
+    const button = page.getByRole('button', { name: 'Show the rxmux inspector' });
+    if (command === 'preview') check('vite preview: the built page has no inspector', (await button.count()) === 0);
+    else await checkInspector(page, button);
   } finally {
     await page.close();
     await vite.stop();
   }
+}
+
+/** The plugin watches the peers of the page, which is never changed for it. */
+async function checkInspector(page, button) {
+  await button.click();
+  await page.locator('.names li', { hasText: '#1' }).first().click();
+  const frames = await page.locator('aside tbody tr').count();
+  check('vite dev: the plugin shows the frames of a peer that the page has made', frames === 2);
 }
 
 /** Each hot update runs the module again, which makes another peer. The previous peer must be closed. */
@@ -374,6 +385,7 @@ async function checkVite(serverDirectory) {
     .map((path) => readFileSync(path, 'utf8'))
     .join('\n');
   check('the built bundle holds the chosen codec', bundle.includes('msgpack'));
+  check('the built bundle holds nothing of the inspector', !bundle.includes('rxmux inspector'));
   check('the built bundle holds no other VITE_ variable', !/VITE_PRIVATE|stays-at-home/.test(bundle));
 
   const { MsgpackCodec } = await importFrom(serverDirectory, 'rxmux/msgpack');

@@ -14,8 +14,7 @@ export const INSPECTOR_OPTIONS = { inspect: { type: 'boolean', default: false },
 /** The part of the help that describes them. */
 export const INSPECTOR_HELP = `  --inspect         serve the inspector too, and print the address of its page.
                     It has a token, and only this machine can open it
-  --page FILE       serve this page of the inspector (default: the page in the
-                    package rxmux-inspector)
+  --page FILE       serve this page of the inspector (default: its own)
 `;
 
 const LOOPBACK = '127.0.0.1';
@@ -38,11 +37,7 @@ export async function serveInspector(inspection: Inspection, page: Buffer): Prom
   return `http://${address}/#/${token}`;
 }
 
-/** The page of the package that is installed beside this one. */
+/** The page in the package of this command. */
 function installedPage(): string {
-  try {
-    return createRequire(realpathSync(process.argv[1] ?? '')).resolve('rxmux-inspector/inspector.html');
-  } catch {
-    throw new UsageError('expected the package rxmux-inspector beside rxmux: npm install rxmux-inspector');
-  }
+  return createRequire(realpathSync(process.argv[1] ?? '')).resolve('rxmux/inspector.html');
 }

@@ -24,6 +24,7 @@ const COMMANDS: Readonly<Record<string, Listed>> = {
   tap: { about: 'show or record the frames between dialers and a server', load: () => import('./tap/tap.js') },
   replay: { about: "send the dialer's frames of a recording again", load: () => import('./tap/replay.js') },
   serve: { about: 'a server to try things with: echo, files, agreed payloads', load: () => import('./serve/cli.js') },
+  create: { about: 'write a new project: a server, a page, a test', load: () => import('./create/cli.js') },
   asyncapi: { about: 'describe a contract as an AsyncAPI document', load: () => import('./asyncapi/cli.js') },
   completion: { about: 'print a script that completes commands and options', load: completion },
 };

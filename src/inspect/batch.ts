@@ -25,6 +25,13 @@ export interface InspectedPeer {
   readonly rttMs: number | null;
   /** Bytes that wait to be sent. */
   readonly bufferedAmount: number;
+  /**
+   * The address of its server, without credentials and query, which may hold tokens. Default unknown: a server that another program listens
+   * for does not know its own.
+   */
+  readonly url?: string | undefined;
+  /** The name of its codec. Default `json`. */
+  readonly codec?: string | undefined;
 }
 
 /** The lines of some time, and the peers at its end. */

@@ -54,7 +54,7 @@ interface Used {
 }
 
 /** Declares the options of an inspection. */
-const INSPECT_OPTIONS: Options<InspectOptions, Used> = {
+export const INSPECT_OPTIONS: Options<InspectOptions, Used> = {
   historyMs: [checkNumber, 600_000],
   historyLines: [checkNumber, 100_000],
   maxPeers: [atLeast(1), 50],
@@ -81,7 +81,17 @@ const QUIET_TURNS = 10;
  */
 export function inspect(source: Peer | PeersSource, options: InspectOptions = {}): Inspection {
   checkOptions(options, INSPECT_OPTIONS);
-  return new PeerInspection(peersOf('inspect', source), readOptions(INSPECT_OPTIONS, options));
+  return new PeerInspection(peersOf('inspect', source), () => urlOf(source), readOptions(INSPECT_OPTIONS, options));
+}
+
+/** Returns the address of a server that listens on a port; `undefined` of any other source. */
+function urlOf(source: Peer | PeersSource): string | undefined {
+  try {
+    return 'url' in source && typeof source.url === 'string' ? source.url : undefined;
+  } catch {
+    // A server that does not listen, or listens on a Unix socket, has no address.
+    return undefined;
+  }
 }
 
 /** Takes the lines of watched frames. */
@@ -100,9 +110,10 @@ class PeerInspection implements Inspection {
 
   constructor(
     peers$: Observable<Peer>,
+    serverUrl: () => string | undefined,
     private readonly options: Used,
   ) {
-    this.#watch = new Watch(peers$, options.maxPeers, (seen, connection) => {
+    this.#watch = new Watch(peers$, options.maxPeers, serverUrl, (seen, connection) => {
       this.#see(seen, connection);
     });
     this.#history = new History(options.historyLines, options.historyMs);

@@ -20,6 +20,8 @@ export class Watch {
   constructor(
     private readonly peers$: Observable<Peer>,
     private readonly maxPeers: number,
+    /** Returns the address of the server whose peers are watched; `undefined` while it is not known. */
+    private readonly serverUrl: () => string | undefined,
     private readonly see: See,
   ) {}
 
@@ -41,7 +43,8 @@ export class Watch {
 
   /** The watched peers now. */
   samples(): readonly InspectedPeer[] {
-    return [...this.#peers].map(([peer, connections]) => sampleOf(peer, connections.newest().c));
+    const url = this.serverUrl();
+    return [...this.#peers].map(([peer, connections]) => sampleOf(peer, connections.newest().c, url));
   }
 
   /** How many peers are connected, and not watched. */
@@ -106,9 +109,28 @@ class Connections {
   }
 }
 
-function sampleOf(peer: Peer, c: number): InspectedPeer {
-  const { status, isDialer, rttMs, bufferedAmount } = peer;
+function sampleOf(peer: Peer, c: number, serverUrl: string | undefined): InspectedPeer {
+  const { status, isDialer, rttMs, bufferedAmount, codec } = peer;
   const [name = ''] = peer.toString().split(' {');
   const reconnects = status.state === 'open' ? status.reconnects : 0;
-  return { c, name, isDialer, state: status.state, reconnects, rttMs, bufferedAmount };
+  const url = isDialer ? dialledUrl(Peer.core(peer)?.remote ?? '') : serverUrl;
+  return {
+    c,
+    name,
+    isDialer,
+    state: status.state,
+    reconnects,
+    rttMs,
+    bufferedAmount,
+    codec: codec.name,
+    ...(url === undefined ? {} : { url }),
+  };
+}
+
+/** Returns a dialed address as a command can dial it: one of a page may be relative. */
+function dialledUrl(address: string): string | undefined {
+  if (/^wss?:/.test(address)) return address;
+  const { document }: { readonly document?: { readonly baseURI: string } } = globalThis;
+  if (address === '' || document === undefined) return undefined;
+  return `ws${new URL(address, document.baseURI).href.slice('http'.length)}`;
 }

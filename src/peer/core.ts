@@ -35,7 +35,8 @@ export class PeerCore implements ConnectionOwner {
   readonly codec: Codec;
   context: PeerContext;
   readonly #number = ++peers;
-  #remote = '';
+  /** The address of the other side, without credentials and query; empty while it is not known. */
+  remote = '';
   hooks: HooksToRun = NO_HOOKS;
   /** Streams that wait for a socket. */
   readonly waiting: Waiting;
@@ -82,7 +83,7 @@ export class PeerCore implements ConnectionOwner {
 
   /** Names the peer in the log. The name is unique in this program. */
   get label(): string {
-    return `peer ${this.#number}${this.#remote === '' ? '' : ` (${this.#remote})`}`;
+    return `peer ${this.#number}${this.remote === '' ? '' : ` (${this.remote})`}`;
   }
 
   /** Describes the peer, without any data of the application. */
@@ -96,7 +97,7 @@ export class PeerCore implements ConnectionOwner {
 
   /** Sets the address of the other side, for the log. */
   setRemote(address: string): void {
-    this.#remote = address;
+    this.remote = address;
   }
 
   get peer(): Peer {

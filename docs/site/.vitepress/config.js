@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { apiSidebars } from './api-sidebar.js';
 import { withoutContents } from './contents.js';
+import { hosted } from './hosted.js';
 import { sourceLinks } from './source-links.js';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
@@ -99,9 +100,11 @@ const unnamed = ['docs', 'docs/guide']
   .flatMap(pagesIn)
   .filter(({ link }) => link !== '/index' && !GROUPS.some(({ items }) => items.some((item) => item.link === link)));
 
+const NAMES = { title: 'rxmux', description: 'Many streams over one WebSocket, with RxJS at both ends' };
+
 export default {
-  title: 'rxmux',
-  description: 'Many streams over one WebSocket, with RxJS at both ends',
+  ...NAMES,
+  ...hosted(NAMES),
   lang: 'en',
   srcDir: root,
   outDir: '../../dist/site',
@@ -110,7 +113,6 @@ export default {
   // Folders with pages that are not of the site.
   srcExclude: ['bench/**', 'coverage/**', 'examples/**', 'marbles/**', 'reports/**', 'scripts/**', 'spec/**', 'src/**', 'docs/skills/**'],
   rewrites: (file) => toPage(file) ?? file,
-  head: [['link', { rel: 'icon', type: 'image/svg+xml', href: '/logo.svg' }]],
   vite: {
     publicDir: fileURLToPath(new URL('../public', import.meta.url)),
     plugins: [vueOnTheServer],

@@ -1,3 +1,5 @@
+import { endOfReset } from '../model/lane.js';
+import type { LaneEnd } from '../model/lane.js';
 import type { Kind, Marble } from '../model/marble.js';
 import type { Theme } from './theme.js';
 
@@ -36,7 +38,9 @@ const MARKS: Readonly<Record<Kind, Draw>> = {
   data: disc('data', radiusOf),
   fragment: disc('fragment', () => FRAGMENT_RADIUS),
   end: () => undefined,
-  reset: drawCross,
+  reset: (context, theme, marble, x, y) => {
+    RESETS[endOfReset(marble)](context, theme, x, y);
+  },
   ping: disc('ping', () => FRAGMENT_RADIUS),
   pong: disc('ping', () => FRAGMENT_RADIUS),
   goaway: disc('wall', () => SMALL_RADIUS),
@@ -52,16 +56,52 @@ function disc(colour: keyof Theme, radius: (marble: Marble) => number): Draw {
   };
 }
 
-function drawCross(context: CanvasRenderingContext2D, theme: Theme, _marble: Marble, x: number, y: number): void {
-  const arm = SMALL_RADIUS + 0.6;
-  context.strokeStyle = theme.reset;
+/** Half the width of an end's mark. */
+const ARM = SMALL_RADIUS + 0.6;
+
+type DrawEnd = (context: CanvasRenderingContext2D, theme: Theme, x: number, y: number) => void;
+
+/** The mark of each end but the bar of both halves. Each has a shape of its own, for readers who see few colours. */
+const RESETS: Readonly<Record<LaneEnd, DrawEnd>> = {
+  completed: (context, { end }, x, y) => {
+    context.fillStyle = end;
+    context.fillRect(x - 1, y - ARM, 2, 2 * ARM);
+  },
+  cancelled: (context, { end }, x, y) => {
+    context.strokeStyle = end;
+    context.lineWidth = 1.5;
+    context.strokeRect(x - ARM + 0.5, y - ARM + 0.5, 2 * ARM - 1, 2 * ARM - 1);
+  },
+  refused: (context, { refused }, x, y) => {
+    const side = ARM * Math.SQRT1_2;
+    context.beginPath();
+    context.arc(x, y, ARM, 0, FULL_CIRCLE);
+    drawLines(context, refused, [x - side, y - side, x + side, y + side]);
+  },
+  failed: (context, { failed }, x, y) => {
+    context.beginPath();
+    drawLines(context, failed, [x - ARM, y - ARM, x + ARM, y + ARM], [x + ARM, y - ARM, x - ARM, y + ARM]);
+  },
+  lost: drawLost,
+};
+
+/** Draws the end of a stream whose connection was lost: its line is broken off. */
+export function drawLost(context: CanvasRenderingContext2D, { failed }: Theme, x: number, y: number): void {
+  context.beginPath();
+  drawLines(context, failed, [x, y + ARM, x + 3, y - ARM], [x + 4, y + ARM, x + 7, y - ARM]);
+}
+
+type Stroke = readonly [fromX: number, fromY: number, toX: number, toY: number];
+
+/** Adds lines to the path, and strokes it. */
+function drawLines(context: CanvasRenderingContext2D, colour: string, ...strokes: readonly Stroke[]): void {
+  context.strokeStyle = colour;
   context.lineWidth = 2;
   context.lineCap = 'round';
-  context.beginPath();
-  context.moveTo(x - arm, y - arm);
-  context.lineTo(x + arm, y + arm);
-  context.moveTo(x + arm, y - arm);
-  context.lineTo(x - arm, y + arm);
+  for (const [fromX, fromY, toX, toY] of strokes) {
+    context.moveTo(fromX, fromY);
+    context.lineTo(toX, toY);
+  }
   context.stroke();
 }
 

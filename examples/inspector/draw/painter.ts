@@ -4,7 +4,7 @@ import type { Marble } from '../model/marble.js';
 import type { Row } from '../model/rows.js';
 import { tickMs } from '../model/view.js';
 import { between } from '../model/walk.js';
-import { drawMarble } from './marks.js';
+import { drawLost, drawMarble } from './marks.js';
 import type { Theme } from './theme.js';
 
 /** The height of the axis of time, in px. */
@@ -106,6 +106,9 @@ class Part {
     this.context.fillStyle = this.picture.theme.line;
     this.#stroke(from, half, y, lane.isConnection ? 1 : 2.5);
     this.#stroke(half, to, y, 1.5);
+    const { endedAt } = lane;
+    if (lane.end === 'lost' && endedAt >= this.begin && endedAt <= this.edge)
+      drawLost(this.context, this.picture.theme, this.#x(endedAt), y);
   }
 
   #stroke(from: number, to: number, y: number, height: number): void {

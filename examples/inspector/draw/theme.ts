@@ -9,7 +9,8 @@ export interface Theme {
   readonly data: string;
   readonly fragment: string;
   readonly end: string;
-  readonly reset: string;
+  readonly failed: string;
+  readonly refused: string;
   readonly ping: string;
   readonly wall: string;
   readonly font: string;
@@ -29,7 +30,8 @@ export function themeOf(element: Element): Theme {
     data: value('data'),
     fragment: value('fragment'),
     end: value('end'),
-    reset: value('reset'),
+    failed: value('failed'),
+    refused: value('refused'),
     ping: value('ping'),
     wall: value('wall'),
     font: `11px ${style.fontFamily}`,

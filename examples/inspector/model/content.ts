@@ -1,4 +1,5 @@
 import { Omitted } from 'rxmux/inspect';
+import type { Marble } from './marble.js';
 
 /** Returns the length of a text or of bytes; for another value, the length of its JSON. Absent content has none. */
 export function sizeOf(content: unknown): number {
@@ -19,4 +20,33 @@ export function textOf(content: unknown): string {
 function readable(_key: string, value: unknown): unknown {
   if (typeof value === 'bigint') return `${value}n`;
   return value instanceof Uint8Array ? `${value.length} bytes` : value;
+}
+
+const LONGEST_TEXT = 400;
+/** The page shows a text eight times a second, and a payload may be large. */
+const texts = new WeakMap<Marble, string>();
+
+/** The payload, the slice or the reason of a frame, cut to a readable length. */
+export function contentText(marble: Marble): string {
+  let text = texts.get(marble);
+  if (text === undefined) {
+    const { f } = marble.line;
+    const whole = textOf(f?.['payload'] ?? f?.['fragment'] ?? f?.['reason']);
+    text = whole.length > LONGEST_TEXT ? `${whole.slice(0, LONGEST_TEXT)}…` : whole;
+    texts.set(marble, text);
+  }
+  return text;
+}
+
+/** A feed sends a larger line without its payload. */
+const LARGEST_BYTES = 2 * 1_048_576;
+
+/** Says why a payload cannot be shown; empty for one that can, and for a frame without one. */
+export function missingText({ line: { f }, bytes }: Marble, isLive: boolean): string {
+  if (f?.['payload'] instanceof Omitted) return `payload not recorded: ${isLive ? whyOmitted(bytes) : 'the recording has its size alone'}`;
+  return f?.['fragment'] instanceof Omitted ? 'slice not recorded' : '';
+}
+
+function whyOmitted(bytes: number): string {
+  return bytes > LARGEST_BYTES ? 'it is larger than 2 MiB' : 'payloads were hidden when it passed';
 }

@@ -1,4 +1,3 @@
-import { Omitted } from 'rxmux/inspect';
 import type { Lane } from './lane.js';
 import type { Marble } from './marble.js';
 
@@ -8,25 +7,43 @@ const LONGEST_DASHES = 10;
 /** Characters that a terminal, an editor or a reader of pasted text may obey: controls, line separators and invisible format characters. */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
-/** The command that opens the same stream again, for bash or zsh. Where the payload is not known, it says `PAYLOAD`. */
-export function asCommand(lane: Lane, url: string): string {
+/** The server of a copied command, and the codec that it speaks. */
+export interface Target {
+  readonly url: string;
+  /** Default `json`. */
+  readonly codec?: string | undefined;
+}
+
+/** The command that opens the same stream again, for bash or zsh. It says `PAYLOAD` for a payload that is not known, or is not JSON. */
+export function asCommand(lane: Lane, { url, codec = 'json' }: Target): string {
   const { f } = lane.marbles.find(({ kind }) => kind === 'open')?.line ?? { f: null };
+  const named = codec === 'json' ? [] : ['--codec', argument(codec)];
   const headers = Object.entries(f?.['headers'] ?? {}).map(([name, value]) => `-H ${quoted(`${name}: ${String(value)}`)}`);
-  return ['npx rxmux', subcommand(lane), ...headers, argument(url), ...payloadOf(f)].join(' ');
+  return ['npx rxmux', subcommand(lane), ...named, ...headers, argument(url), ...payloadOf(f)].join(' ');
 }
 
 function subcommand(lane: Lane): string {
   const [open, ...later] = lane.marbles;
   const answers = later.filter(({ kind, ofDialer }) => kind === 'data' && ofDialer !== open?.ofDialer).length;
-  if (answers > 1 || lane.end === 'reset') return 'stream';
+  if (answers > 1 || lane.end === 'cancelled' || lane.end === 'failed') return 'stream';
   return answers === 0 && open?.ends === true ? 'push' : 'call';
 }
 
 function payloadOf(frame: Marble['line']['f']): readonly string[] {
   const content = frame?.['payload'] ?? frame?.['fragment'];
   if (content === undefined) return [];
-  return [content instanceof Omitted || frame?.['fragment'] !== undefined ? "'PAYLOAD'" : quoted(JSON.stringify(content))];
+  return [frame?.['fragment'] === undefined && isJson(content) ? quoted(JSON.stringify(content)) : "'PAYLOAD'"];
 }
+
+/** Whether JSON holds a value. Other codecs also carry bytes, dates and big integers; the command takes them from no argument. */
+function isJson(value: unknown): boolean {
+  if (Array.isArray(value)) return value.every(isJson);
+  if (typeof value !== 'object' || value === null) return typeof value === 'number' ? Number.isFinite(value) : JSON_TYPES.has(typeof value);
+  return Object.getPrototypeOf(value) === Object.prototype && Object.values(value).every(isJson);
+}
+
+/** The types of `null`, texts and booleans. */
+const JSON_TYPES: ReadonlySet<string> = new Set(['object', 'string', 'boolean']);
 
 /** Quotes a text for a shell where the shell would change it. */
 function argument(text: string): string {

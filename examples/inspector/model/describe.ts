@@ -1,4 +1,5 @@
 import { resetCodeName } from 'rxmux';
+import { endOfReset } from './lane.js';
 import type { Lane } from './lane.js';
 import type { Kind, Marble } from './marble.js';
 
@@ -67,9 +68,15 @@ export function peersText(watched: number, unwatched: number): string {
   return unwatched === 0 ? `${watched} peers` : `${watched} of ${watched + unwatched} peers are watched`;
 }
 
+function resetText(reset: Marble): string {
+  const code = reset.line.f?.['code'];
+  const words = endOfReset(reset) === 'failed' && typeof code === 'number' ? `failed with ${codeName(code)}` : endOfReset(reset);
+  return `${words}, by the ${reset.ofDialer ? 'dialer' : 'acceptor'}`;
+}
+
 /** The state of a lane, in a few words. */
 export function laneState(lane: Lane): string {
-  if (lane.end === 'reset') return lane.code === null ? 'reset' : `reset with ${codeName(lane.code)}`;
+  if (lane.reset !== null) return resetText(lane.reset);
   if (lane.end !== null) return lane.end;
   if (lane.isDoubtful) return 'open, or its end was left out';
   return lane.halfEndedAt === Infinity ? 'open' : 'half ended';

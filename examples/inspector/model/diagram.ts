@@ -17,6 +17,8 @@ export class Diagram {
   readonly totals = new Totals();
   readonly view = new View();
   peers: readonly InspectedPeer[] = [];
+  /** The last sample of each connection, also of those that have left. */
+  readonly #samples = new Map<number, InspectedPeer>();
   /** How many connected peers the feed does not watch. */
   unwatched = 0;
   /** How many lines the feed has dropped. */
@@ -88,6 +90,11 @@ export class Diagram {
     this.version++;
   }
 
+  /** The last sample of a connection. */
+  sampleOf(c: number): InspectedPeer | undefined {
+    return this.#samples.get(c);
+  }
+
   fold(folds: boolean): void {
     this.#rows = new Rows(folds);
     this.#rows.add(this.timeline.lanes);
@@ -97,6 +104,7 @@ export class Diagram {
   clear(): void {
     this.timeline.clear();
     this.totals.clear();
+    this.#samples.clear();
     this.#rows = new Rows(this.folds);
     this.dropped = 0;
     this.unwatched = 0;
@@ -132,7 +140,10 @@ export class Diagram {
     const before = new Set(this.peers.map(({ c }) => c));
     for (const c of this.timeline.connections) if (!now.has(c)) this.timeline.lost(c, before.has(c) ? at : this.timeline.newest);
     if (peers.length > 0) this.#hasPeers = true;
-    for (const { c, name } of peers) this.timeline.nameConnection(c, name);
+    for (const peer of peers) {
+      this.timeline.nameConnection(peer.c, peer.name);
+      this.#samples.set(peer.c, peer);
+    }
     if (peers.length > 0) this.totals.sample(at, peers);
     this.peers = peers;
   }

@@ -1,8 +1,24 @@
+import { ResetCode } from 'rxmux';
 import type { Marble } from './marble.js';
 import type { Row } from './rows.js';
 
-/** How a stream ended: both sides ended it, a side reset it, or its connection was lost. */
-export type LaneEnd = 'ended' | 'reset' | 'lost';
+/**
+ * How a stream ended. `cancelled`: a side was no longer interested. `refused`: the receiver did not begin. `failed`: a reset for another
+ * reason. `lost`: its connection ended first.
+ */
+export type LaneEnd = 'completed' | 'cancelled' | 'refused' | 'failed' | 'lost';
+
+/** The ends that are no failure. `take`, `unsubscribe` and `switchMap` cancel; NO_ERROR stops an upload whose answer is complete. */
+const ENDS: ReadonlyMap<unknown, LaneEnd> = new Map([
+  [ResetCode.NO_ERROR, 'completed'],
+  [ResetCode.CANCEL, 'cancelled'],
+  [ResetCode.REFUSED, 'refused'],
+]);
+
+/** How a reset ends its stream. */
+export function endOfReset({ line: { f } }: Marble): LaneEnd {
+  return ENDS.get(f?.['code']) ?? 'failed';
+}
 
 /** A stream, or a connection, and its marbles from the oldest to the newest. */
 export class Lane {
@@ -11,8 +27,8 @@ export class Lane {
   /** When it ended; `Infinity` while it goes on. */
   endedAt = Infinity;
   end: LaneEnd | null = null;
-  /** The code of the reset that ended it. */
-  code: number | null = null;
+  /** The reset that ended it. */
+  reset: Marble | null = null;
   /** How many marbles the filter shows. */
   matching = 0;
   /** Where the diagram shows it; `null` until it is placed. */
@@ -58,16 +74,16 @@ export class Lane {
     this.marbles.push(marble);
     this.bytes[marble.ofDialer ? 'dialer' : 'acceptor'] += marble.bytes;
     if (this.isConnection) return;
-    if (marble.kind === 'reset') this.close('reset', marble.t, codeOf(marble));
+    if (marble.kind === 'reset') this.close(endOfReset(marble), marble.t, marble);
     else if (marble.ends) this.#ended(marble);
   }
 
   /** Ends the lane, unless it has ended. */
-  close(end: LaneEnd, at: number, code: number | null = null): void {
+  close(end: LaneEnd, at: number, reset: Marble | null = null): void {
     if (this.end !== null) return;
     this.end = end;
     this.endedAt = at;
-    this.code = code;
+    this.reset = reset;
   }
 
   /** Forgets the marbles before a time. Returns how many. */
@@ -82,7 +98,7 @@ export class Lane {
     if (marble.ofDialer) this.#dialerEnded = true;
     else this.#acceptorEnded = true;
     this.halfEndedAt = Math.min(this.halfEndedAt, marble.t);
-    if (this.#dialerEnded && this.#acceptorEnded) this.close('ended', marble.t);
+    if (this.#dialerEnded && this.#acceptorEnded) this.close('completed', marble.t);
   }
 }
 
@@ -96,9 +112,4 @@ export function firstAtOrAfter(marbles: readonly Marble[], t: number): number {
     else high = middle;
   }
   return low;
-}
-
-function codeOf(marble: Marble): number | null {
-  const code = marble.line.f?.['code'];
-  return typeof code === 'number' ? code : null;
 }

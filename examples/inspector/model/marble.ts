@@ -16,6 +16,8 @@ export class Marble {
   readonly ends: boolean;
   /** The length of the message in bytes; where the feed does not have it, the size of the content. */
   readonly bytes: number;
+  /** Whether the frame had a payload or a slice of one, recorded or not. */
+  readonly hasPayload: boolean;
   /** The bytes that the page keeps because payloads are shown. */
   readonly contentBytes: number;
   /** The time between a ping and its pong, in ms. */
@@ -33,13 +35,19 @@ export class Marble {
     this.kind = kindOf(f);
     this.ends = f?.['end'] === true && f['more'] !== true;
     this.bytes = b ?? sizeOf(f?.['payload']) + sizeOf(f?.['fragment']);
+    this.hasPayload = contentOf(f) !== undefined;
     this.contentBytes = hasContent(f) ? this.bytes : 0;
   }
 }
 
+/** The payload of a frame, or the slice of one. */
+export function contentOf(frame: InspectorLine['f']): unknown {
+  return frame?.['payload'] === undefined ? frame?.['fragment'] : frame['payload'];
+}
+
 /** Whether a line has a payload or a slice of one, and not its size alone. */
 function hasContent(frame: InspectorLine['f']): boolean {
-  const content = frame?.['payload'] ?? frame?.['fragment'];
+  const content = contentOf(frame);
   return content !== undefined && !(content instanceof Omitted);
 }
 

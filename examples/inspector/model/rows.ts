@@ -1,4 +1,6 @@
+import { firstAtOrAfter } from './lane.js';
 import type { Lane } from './lane.js';
+import type { Marble } from './marble.js';
 
 /** How long a row stays free after a stream, so that its end can be seen. */
 const PAUSE_MS = 400;
@@ -6,6 +8,18 @@ const PAUSE_MS = 400;
 const FEW_ROWS = 16;
 /** With more rows than this, a row is used again at once. */
 const MANY_ROWS = 40;
+
+/** The most frames of a stream that are looked at for its newest payload. */
+const GLANCED_FRAMES = 20;
+
+/** The streams of a row in a part of time. */
+export interface Streams {
+  readonly count: number;
+  /** How many of them have each name, from the most frequent name to the rarest. */
+  readonly names: readonly (readonly [name: string, count: number])[];
+  /** How many of them have each state. */
+  readonly states: ReadonlyMap<string, number>;
+}
 
 /** A row of the diagram: one lane, or, when ended lanes are folded, several one after the other. */
 export class Row {
@@ -35,6 +49,32 @@ export class Row {
   isSeen(begin: number, end: number): boolean {
     for (const lane of this.between(begin, end)) if (lane.isShown) return true;
     return false;
+  }
+
+  /** Counts the streams between two times, under the filter. */
+  streams(begin: number, end: number): Streams {
+    const names = new Map<string, number>();
+    const states = new Map<string, number>();
+    let count = 0;
+    for (const { isShown, name, end: state } of this.between(begin, end)) {
+      if (!isShown) continue;
+      count++;
+      add(names, name);
+      add(states, state ?? 'open');
+    }
+    return { count, names: [...names].sort(([, one], [, other]) => other - one), states };
+  }
+
+  /** The newest frame with a payload between two times, under the filter. */
+  newestPayload(begin: number, end: number): Marble | null {
+    for (const { isShown, marbles } of this.between(begin, end)) {
+      if (!isShown) continue;
+      const after = firstAtOrAfter(marbles, end);
+      const glanced = marbles.slice(Math.max(0, after - GLANCED_FRAMES), after).reverse();
+      const newest = glanced.find(({ hasPayload }) => hasPayload);
+      if (newest !== undefined) return newest.t < begin ? null : newest;
+    }
+    return null;
   }
 
   /** The lanes that go on at some time between two times, from the newest to the oldest. */
@@ -132,6 +172,10 @@ class Group {
     const index = this.#free.findIndex(isWanted);
     return index === -1 ? undefined : this.#free.splice(index, 1)[0];
   }
+}
+
+function add(counts: Map<string, number>, key: string): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
 }
 
 function endOf({ newest }: Row): number {

@@ -1,5 +1,5 @@
 import { asCommand, asTest } from '../model/copy.js';
-import { textOf } from '../model/content.js';
+import { contentText, missingText } from '../model/content.js';
 import { durationText, laneState, marbleText, sizeText } from '../model/describe.js';
 import type { Lane } from '../model/lane.js';
 import type { Marble } from '../model/marble.js';
@@ -11,11 +11,10 @@ const SHOWN_FRAMES = 200;
 interface Props {
   readonly inspector: Inspector;
   readonly lane: Lane;
-  readonly url: string;
 }
 
 /** The selected lane: its facts, and its frames as a table. */
-export function Details({ inspector, lane, url }: Props) {
+export function Details({ inspector, lane }: Props) {
   const marbles = lane.marbles.slice(-SHOWN_FRAMES);
   const lived = Math.min(lane.endedAt, inspector.end) - lane.openedAt;
   return (
@@ -32,7 +31,7 @@ export function Details({ inspector, lane, url }: Props) {
       </p>
       {!lane.isConnection && (
         <div class="buttons">
-          <button type="button" onClick={() => inspector.copy(asCommand(lane, url))}>
+          <button type="button" onClick={() => inspector.copy(asCommand(lane, inspector.targetOf(lane)))}>
             Copy as command
           </button>
           <button type="button" onClick={() => inspector.copy(asTest(lane))}>
@@ -59,7 +58,7 @@ export function Details({ inspector, lane, url }: Props) {
               <td>{marble.ofDialer ? 'dialer' : 'acceptor'}</td>
               <td>
                 {marbleText(marble)}
-                {inspector.hasPayloads && contentText(marble) !== '' && <pre>{contentText(marble)}</pre>}
+                {inspector.hasPayloads && <Content marble={marble} isLive={inspector.isLive} />}
               </td>
             </tr>
           ))}
@@ -69,10 +68,10 @@ export function Details({ inspector, lane, url }: Props) {
   );
 }
 
-const LONGEST_TEXT = 400;
-
-/** The payload or the slice of a frame, cut to a readable length. */
-export function contentText({ line: { f } }: Marble): string {
-  const text = textOf(f?.['payload'] ?? f?.['fragment'] ?? f?.['reason']);
-  return text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT)}…` : text;
+/** The payload of a frame, or why there is none to show. */
+export function Content({ marble, isLive }: { readonly marble: Marble; readonly isLive: boolean }) {
+  const missing = missingText(marble, isLive);
+  if (missing !== '') return <p class="missing">{missing}</p>;
+  const text = contentText(marble);
+  return text === '' ? null : <pre>{text}</pre>;
 }

@@ -1,5 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks';
 import type { Inspector } from './inspector.js';
+import { Legend } from './mark.js';
 import { toggleHelp } from './page.js';
 
 const KEYS: readonly (readonly [keys: string, does: string])[] = [
@@ -26,7 +27,7 @@ export function Help({ inspector }: { readonly inspector: Inspector }) {
   }, []);
   return (
     <dialog ref={dialog} aria-labelledby="keys" onClose={() => inspector.isHelpShown && toggleHelp(inspector)}>
-      <h2 id="keys">Keys of the diagram</h2>
+      <h2 id="keys">Keys and marks of the diagram</h2>
       <dl>
         {KEYS.map(([keys, does]) => (
           <>
@@ -41,6 +42,7 @@ export function Help({ inspector }: { readonly inspector: Inspector }) {
           </>
         ))}
       </dl>
+      <Legend />
       <form method="dialog">
         <button>Close</button>
       </form>

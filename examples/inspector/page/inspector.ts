@@ -7,6 +7,7 @@ import { themeOf } from '../draw/theme.js';
 import type { Theme } from '../draw/theme.js';
 import { Diagram } from '../model/diagram.js';
 import { FilterError } from '../model/filter.js';
+import type { Target } from '../model/copy.js';
 import type { Lane } from '../model/lane.js';
 import type { Marble } from '../model/marble.js';
 import type { Row } from '../model/rows.js';
@@ -42,6 +43,9 @@ export class Inspector {
   scroll = 0;
   /** Called with each drawn frame, for what lies over the canvas. */
   onFrame: () => void = () => undefined;
+
+  /** @param url the server's address in copied commands, where the feed does not say it */
+  constructor(private readonly url: string) {}
 
   get rows(): readonly Row[] {
     return this.#rows;
@@ -81,6 +85,12 @@ export class Inspector {
     const peer = this.diagram.peers.find(({ c }) => c === lane.c);
     return ofDialer === (peer?.isDialer ?? true);
   };
+
+  /** The server of a lane, for a copied command. */
+  targetOf({ c }: Lane): Target {
+    const { url = this.url, codec } = this.diagram.sampleOf(c) ?? {};
+    return { url, codec };
+  }
 
   /** Calls a listener after each change of what the components show. */
   listen(listener: () => void): () => void {

@@ -4,7 +4,7 @@ import type { Place } from '../model/walk.js';
 import type { Inspector } from './inspector.js';
 import { toggleHelp } from './page.js';
 
-type Act = (inspector: Inspector, url: string) => void;
+type Act = (inspector: Inspector) => void;
 
 const ACTS: Readonly<Record<string, Act>> = {
   ArrowLeft: (inspector) => walk(inspector, (place) => alongRow(place, -1)),
@@ -21,8 +21,8 @@ const ACTS: Readonly<Record<string, Act>> = {
   '-': (inspector) => inspector.zoom(2, 0.5),
   f: (inspector) => inspector.toggleFold(),
   p: (inspector) => inspector.togglePayloads(),
-  c: (inspector, url) => {
-    if (inspector.lane !== null) inspector.copy(asCommand(inspector.lane, url));
+  c: (inspector) => {
+    if (inspector.lane !== null) inspector.copy(asCommand(inspector.lane, inspector.targetOf(inspector.lane)));
   },
   t: (inspector) => {
     if (inspector.lane !== null) inspector.copy(asTest(inspector.lane));
@@ -32,10 +32,10 @@ const ACTS: Readonly<Record<string, Act>> = {
 };
 
 /** Answers a key of the diagram. */
-export function onKey(inspector: Inspector, event: KeyboardEvent & { readonly currentTarget: HTMLElement }, url: string): void {
+export function onKey(inspector: Inspector, event: KeyboardEvent & { readonly currentTarget: HTMLElement }): void {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.key === '/') (event.currentTarget.getRootNode() as ShadowRoot).querySelector<HTMLInputElement>('input[type=search]')?.focus();
-  else if (Object.hasOwn(ACTS, event.key)) ACTS[event.key]?.(inspector, url);
+  else if (Object.hasOwn(ACTS, event.key)) ACTS[event.key]?.(inspector);
   else return;
   event.preventDefault();
 }

@@ -1,10 +1,13 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { AXIS_HEIGHT, ROW_HEIGHT } from '../draw/painter.js';
+import { contentText, missingText } from '../model/content.js';
 import { clockText, durationText, marbleText } from '../model/describe.js';
 import type { Lane } from '../model/lane.js';
-import { contentText } from './details.js';
+import type { Row, Streams } from '../model/rows.js';
+import { Content } from './details.js';
 import type { Inspector } from './inspector.js';
 import { onKey } from './keys.js';
+import { Mark } from './mark.js';
 
 /** The width of the names beside the canvas, in px. */
 export const NAMES_WIDTH = 168;
@@ -12,11 +15,10 @@ const ZOOM_STEP = 1.0015;
 
 interface Props {
   readonly inspector: Inspector;
-  readonly url: string;
 }
 
 /** The lanes: their names, and the canvas with what lies over it. */
-export function Lanes({ inspector, url }: Props) {
+export function Lanes({ inspector }: Props) {
   const frame = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   useEffect(() => {
@@ -38,7 +40,7 @@ export function Lanes({ inspector, url }: Props) {
       tabIndex={0}
       aria-label="Streams as marbles over time. Press ? for the keys."
       aria-describedby="summary"
-      onKeyDown={(event) => onKey(inspector, event, url)}
+      onKeyDown={(event) => onKey(inspector, event)}
       onScroll={({ currentTarget }) => (inspector.scroll = currentTarget.scrollTop)}
       onPointerMove={(event) => hover(inspector, event)}
       onPointerLeave={() => (inspector.hovered = null)}
@@ -67,7 +69,7 @@ function resize({ scene }: Inspector, frame: HTMLDivElement | null, canvas: HTML
 }
 
 function Names({ inspector }: { readonly inspector: Inspector }) {
-  const { rows, end, scroll, scene, lane: selected } = inspector;
+  const { rows, end, scroll, scene, lane: selected, diagram } = inspector;
   const first = Math.max(0, Math.floor(scroll / ROW_HEIGHT) - 1);
   const last = first + Math.ceil((scene?.height ?? 0) / ROW_HEIGHT) + 2;
   return (
@@ -75,17 +77,21 @@ function Names({ inspector }: { readonly inspector: Inspector }) {
       {rows.slice(first, last).map((row, index) => {
         const lane = row.laneAt(end);
         if (lane === undefined) return null;
+        const streams = row.streams(end - diagram.view.span, end);
         return (
           <li
-            class={`${stateClass(lane)} ${lane === selected ? 'selected' : ''}`}
+            class={`${lane.isConnection ? 'connection' : ''} ${lane === selected ? 'selected' : ''}`}
+            title={lane.isConnection ? lane.title : titleOf(streams)}
             style={{ top: `${AXIS_HEIGHT + (first + index) * ROW_HEIGHT}px` }}
             onClick={(event) => {
               event.stopPropagation();
               inspector.select(null, lane);
             }}
           >
-            {lane.stream !== null && <small>#{lane.stream}</small>}
-            <b>{lane.stream === null ? lane.title : lane.name}</b>
+            <Mark of={lane.end ?? 'open'} />
+            {lane.stream !== null && <small>{streams.count > 1 ? `×${streams.count}` : `#${lane.stream}`}</small>}
+            <b>{lane.stream === null ? lane.title : namesOf(streams, lane)}</b>
+            <Glance inspector={inspector} row={row} />
           </li>
         );
       })}
@@ -93,9 +99,24 @@ function Names({ inspector }: { readonly inspector: Inspector }) {
   );
 }
 
-function stateClass(lane: Lane): string {
-  if (lane.isConnection) return lane.end === null ? 'connection live' : 'connection lost';
-  return lane.end ?? 'live';
+/** The names of the streams that share a row: `search`, or `square 5, search 2`. */
+function namesOf({ names }: Streams, { name }: Lane): string {
+  if (names.length < 2) return name;
+  return names.map(([each, count]) => `${each === '' ? 'no name' : each} ${count}`).join(', ');
+}
+
+/** `7 streams in this time: 5 completed, 2 failed`. */
+function titleOf({ count, states }: Streams): string {
+  const parts = [...states].map(([state, each]) => `${each} ${state}`);
+  return `${count} ${count === 1 ? 'stream' : 'streams'} in this time: ${parts.join(', ')}`;
+}
+
+/** The newest payload of a row, below its name. */
+function Glance({ inspector, row }: { readonly inspector: Inspector; readonly row: Row }) {
+  const { end, diagram, hasPayloads, isLive } = inspector;
+  const marble = hasPayloads ? row.newestPayload(end - diagram.view.span, end) : null;
+  if (marble === null) return null;
+  return <span class="glance">{missingText(marble, isLive) === '' ? contentText(marble) : 'not recorded'}</span>;
 }
 
 /** The rings around the selected and the hovered marble, and the facts of the hovered one. They move with each drawn frame. */
@@ -124,7 +145,7 @@ function Overlay({ inspector }: { readonly inspector: Inspector }) {
               {marble.lane.title} · at {clockText(marble.t)} · {durationText(marble.t - marble.lane.openedAt)} after its start ·{' '}
               {durationText(Math.max(0, inspector.now - marble.t))} ago
             </p>
-            {inspector.hasPayloads && contentText(marble) !== '' && <pre>{contentText(marble)}</pre>}
+            {inspector.hasPayloads && <Content marble={marble} isLive={inspector.isLive} />}
           </>
         )}
       </div>

@@ -8,11 +8,10 @@ import { Strips } from './strips.js';
 
 interface Props {
   readonly inspector: Inspector;
-  readonly url: string;
 }
 
 /** The whole page. */
-export function Page({ inspector, url }: Props) {
+export function Page({ inspector }: Props) {
   const [, again] = useReducer((count: number) => count + 1, 0);
   useEffect(() => inspector.listen(() => again(0)), [inspector]);
   const load = async (file: File | undefined): Promise<void> => {
@@ -28,9 +27,9 @@ export function Page({ inspector, url }: Props) {
       }}
     >
       <Head inspector={inspector} load={load} />
-      <Lanes inspector={inspector} url={url} />
+      <Lanes inspector={inspector} />
       <Strips inspector={inspector} />
-      {inspector.lane !== null && <Details inspector={inspector} lane={inspector.lane} url={url} />}
+      {inspector.lane !== null && <Details inspector={inspector} lane={inspector.lane} />}
       {inspector.isHelpShown && <Help inspector={inspector} />}
       <Spoken inspector={inspector} />
     </div>

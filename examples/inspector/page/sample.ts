@@ -34,6 +34,7 @@ export function sample(): Sample {
     timer(900, 4_700).pipe(mergeMap(() => dialer.open$({ op: 'upload' }, { input: pieces$ }))),
     timer(1_800, 2_600).pipe(tap((n) => acceptor.notify({ op: 'news', n }))),
     timer(2_400, 5_100).pipe(mergeMap(() => dialer.request$({ op: 'book' }).pipe(catchError(() => EMPTY)))),
+    timer(3_600, 5_100).pipe(mergeMap(() => dialer.request$({ op: 'gate' }).pipe(catchError(() => EMPTY)))),
   ).subscribe();
   const close = (): void => {
     user.unsubscribe();
@@ -50,5 +51,6 @@ const ANSWERS: Readonly<Record<string, (stream: Stream) => unknown>> = {
   search: (stream) => stream.sendAll(timer(30, 90).pipe(map((n) => ['hit', n]))),
   square: (stream) => new Promise((resolve) => setTimeout(() => void stream.reply(144).then(resolve, resolve), 70)),
   upload: (stream) => new Promise((resolve) => stream.subscribe({ complete: () => void stream.reply('stored').then(resolve) })),
+  gate: (stream) => stream.reset(ResetCode.REFUSED, 'closed for lunch'),
   book: (stream) => stream.reset(ResetCode.APPLICATION_ERROR, 'no such seat'),
 };

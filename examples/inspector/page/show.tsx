@@ -1,24 +1,17 @@
 import { render } from 'preact';
-import type { InspectorFeed } from 'rxmux/inspect';
+import type { show as Show } from '../../../src/inspector/page.js';
 import plots from 'uplot/dist/uPlot.min.css';
 import { Inspector } from './inspector.js';
 import { Page } from './page.js';
 import style from './page.css';
 
-/** How the page is shown. */
-export interface ShowOptions {
-  /** The address in copied commands. */
-  readonly url?: string;
-}
-
-/** Shows a feed in an element, whose height it takes. Without a feed the page waits for a recording. Returns a function that ends it. */
-export function show(element: HTMLElement, feed: InspectorFeed | null, { url = 'URL' }: ShowOptions = {}): () => void {
+export const show: typeof Show = (element, feed, { url = 'URL' } = {}) => {
   const root = element.shadowRoot ?? element.attachShadow({ mode: 'open' });
-  const inspector = new Inspector();
+  const inspector = new Inspector(url);
   render(
     <>
       <style>{plots + style}</style>
-      <Page inspector={inspector} url={url} />
+      <Page inspector={inspector} />
     </>,
     root,
   );
@@ -27,4 +20,4 @@ export function show(element: HTMLElement, feed: InspectorFeed | null, { url = '
     inspector.close();
     render(null, root);
   };
-}
+};

@@ -5,6 +5,7 @@ import { clockText, durationText, sizeText } from '../model/describe.js';
 import type { Second } from '../model/totals.js';
 import { LONGEST_MS } from '../model/view.js';
 import type { Inspector } from './inspector.js';
+import { Legend } from './mark.js';
 
 const HEIGHT = 44;
 /** The strips begin with this much time, and grow to ten minutes. */
@@ -52,6 +53,7 @@ export function Strips({ inspector }: { readonly inspector: Inspector }) {
   const left = share(end - diagram.view.span);
   return (
     <section class="past" aria-label="The last ten minutes">
+      <Legend />
       <div class="strips">
         {STRIPS.map((strip) => (
           <>

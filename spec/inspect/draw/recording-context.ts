@@ -11,7 +11,8 @@ export const THEME: Theme = {
   data: 'data',
   fragment: 'fragment',
   end: 'end',
-  reset: 'reset',
+  failed: 'failed',
+  refused: 'refused',
   ping: 'ping',
   wall: 'wall',
   font: '11px font',
@@ -52,11 +53,15 @@ export class RecordingContext {
   }
 
   stroke(): void {
-    this.#note(`lines ${this.strokeStyle} ${this.#line.join(' ')}`);
+    this.#note(`lines ${this.strokeStyle} ${[this.#disc, ...this.#line].filter((part) => part !== '').join(' ')}`);
   }
 
   fillRect(x: number, y: number, width: number, height: number): void {
     this.#note(`rect ${this.fillStyle} ${place(x, y)} ${round(width)}x${round(height)}`);
+  }
+
+  strokeRect(x: number, y: number, width: number, height: number): void {
+    this.#note(`box ${this.strokeStyle} ${place(x, y)} ${round(width)}x${round(height)}`);
   }
 
   fillText(text: string, x: number, y: number): void {

@@ -59,6 +59,18 @@ describe('a picture', () => {
     ]);
   });
 
+  it('A stream of a lost connection has a line that is broken off', () => {
+    const timeline = timelineOf(line(100, '>', { type: 'open', stream: 1 }));
+    timeline.lost(1, 400);
+    const rows = new Rows(true);
+    rows.add(timeline.lanes);
+    const { drawn } = sceneOf(pictureOf([], { rows: rows.all }));
+    expect(drawn.filter((each) => each.startsWith('lines'))).toEqual([
+      'lines failed 400,52.8 403,45.2 404,52.8 407,45.2',
+      'lines failed 400,92.8 403,85.2 404,92.8 407,85.2',
+    ]);
+  });
+
   it('Plain marbles that share a pixel are drawn once', () => {
     const data = [0, 0.2, 0.4, 5].map((t) => line(300 + t, '<', { type: 'data', stream: 1, payload: 1 }, { b: 50 }));
     const { drawn } = sceneOf(pictureOf([line(100, '>', { type: 'open', stream: 1 }), ...data]));
@@ -130,7 +142,10 @@ describe('the marks of frames', () => {
     ['an open', { type: 'open', stream: 1, payload: 1 }, ['disc open 100,32 4.5']],
     ['data', { type: 'data', stream: 1, payload: 1 }, ['disc data 100,32 3.2']],
     ['a fragment', { type: 'data', stream: 1, fragment: 'a', more: true }, ['disc fragment 100,32 2.5']],
-    ['a reset', { type: 'reset', stream: 1, code: 8 }, ['lines reset 96.2,28.2 103.8,35.8 103.8,28.2 96.2,35.8']],
+    ['a cancel', { type: 'reset', stream: 1, code: 8 }, ['box end 96.7,28.7 6.6x6.6']],
+    ['a refusal', { type: 'reset', stream: 1, code: 7 }, ['lines refused 100,32 3.8 97.3,29.3 102.7,34.7']],
+    ['a failure', { type: 'reset', stream: 1, code: 16 }, ['lines failed 96.2,28.2 103.8,35.8 103.8,28.2 96.2,35.8']],
+    ['a reset of a complete answer', { type: 'reset', stream: 1, code: 0 }, ['rect end 99,28.2 2x7.6']],
     ['the end alone', { type: 'data', stream: 1, end: true }, ['rect end 99,29 2x11']],
     ['data with the end', { type: 'data', stream: 1, payload: 1, end: true }, ['disc data 100,32 3.2', 'rect end 105.2,29 2x11']],
     ['a ping', { type: 'ping', nonce: 'a' }, ['disc ping 100,32 2.5']],

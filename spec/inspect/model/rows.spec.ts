@@ -1,6 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it, jest } from '@jest/globals';
+import { missingText } from '../../../examples/inspector/model/content.js';
 import { asCommand, asTest } from '../../../examples/inspector/model/copy.js';
+import type { Target } from '../../../examples/inspector/model/copy.js';
 import { laneState } from '../../../examples/inspector/model/describe.js';
 import { DELAY_MS, Diagram } from '../../../examples/inspector/model/diagram.js';
 import { FilterError, filterOf } from '../../../examples/inspector/model/filter.js';
@@ -10,6 +12,7 @@ import { Timeline } from '../../../examples/inspector/model/timeline.js';
 import { LONGEST_MS, tickMs, View } from '../../../examples/inspector/model/view.js';
 import { acrossRows, alongRow, nearest } from '../../../examples/inspector/model/walk.js';
 import type { Place } from '../../../examples/inspector/model/walk.js';
+import { ResetCode } from '../../../src/index.js';
 import { Omitted } from '../../../src/inspect.js';
 import type { InspectedPeer, InspectorLine } from '../../../src/inspect.js';
 import { line, marbleOf, request, timelineOf } from './lines.js';
@@ -70,6 +73,40 @@ describe('rows', () => {
     expect(row?.laneAt(2_000)?.name).toBe('b');
     for (const lane of other?.lanes ?? []) lane.matching = 0;
     expect(row?.laneAt(2_000)?.name).toBe('a');
+  });
+
+  it('A row counts its streams in a part of time, by name and by state', () => {
+    const cancel = line(1_700, '>', { type: 'reset', stream: 7, code: ResetCode.CANCEL });
+    const [, row] = rowsOf(true, ...request(0, 3, 10, { n: 'b' }), ...request(1_000, 5, 1_010, { n: 'b' })).all;
+    const [, other] = rowsOf(true, line(1_600, '>', { type: 'open', stream: 7 }, { n: 'a' }), cancel).all;
+    row?.lanes.push(...(other?.lanes ?? []));
+    expect(row?.streams(0, 2_000)).toEqual({
+      count: 3,
+      names: [
+        ['b', 2],
+        ['a', 1],
+      ],
+      states: new Map([
+        ['cancelled', 1],
+        ['completed', 2],
+      ]),
+    });
+    expect(row?.streams(500, 1_500).count).toBe(1);
+    for (const lane of other?.lanes ?? []) lane.matching = 0;
+    expect(row?.streams(0, 2_000).names).toEqual([['b', 2]]);
+  });
+
+  it('A row has the newest payload of a part of time, recorded or not', () => {
+    const data = (t: number, payload: unknown): InspectorLine => line(t, '<', { type: 'data', stream: 1, payload });
+    const [, row] = rowsOf(
+      true,
+      line(0, '>', { type: 'open', stream: 1 }),
+      data(10, 1),
+      data(20, new Omitted(5)),
+      line(30, '<', { type: 'data', stream: 1, end: true }),
+    ).all;
+    expect([15, 25, 40].map((end) => row?.newestPayload(0, end)?.t)).toEqual([10, 20, 20]);
+    expect(row?.newestPayload(25, 40)).toBeNull();
   });
 
   it('Rows drop forgotten lanes, and the rows that become empty', () => {
@@ -231,6 +268,7 @@ describe('walking with the keyboard', () => {
 });
 
 const URL = 'ws://127.0.0.1:8080';
+const TARGET: Target = { url: URL, codec: 'json' };
 
 function laneOf(...lines: readonly InspectorLine[]): Lane {
   const lane = timelineOf(...lines).lanes[1];
@@ -249,12 +287,12 @@ function argumentsOf(command: string): readonly string[] {
 
 describe('copying a lane as a command', () => {
   it('A request becomes a call', () => {
-    expect(asCommand(laneOf(...request(0, 1, 5)), URL)).toBe(`npx rxmux call ${URL} '{"op":"sum"}'`);
+    expect(asCommand(laneOf(...request(0, 1, 5)), TARGET)).toBe(`npx rxmux call ${URL} '{"op":"sum"}'`);
   });
 
   it('Quotes and headers pass a shell', () => {
     const open = { type: 'open', stream: 1, end: true, payload: "it's", headers: { user: 'a b' } };
-    expect(asCommand(laneOf(line(0, '>', open)), URL)).toBe(`npx rxmux push -H 'user: a b' ${URL} '"it'\\''s"'`);
+    expect(asCommand(laneOf(line(0, '>', open)), TARGET)).toBe(`npx rxmux push -H 'user: a b' ${URL} '"it'\\''s"'`);
   });
 
   it.each([
@@ -265,30 +303,68 @@ describe('copying a lane as a command', () => {
     ['quotes, backslashes and an exclamation mark beside a control', `it's\\n "!" $HOME\u0007f`],
   ])('The command holds no control character, and bash restores %s', (_, value) => {
     const open = { type: 'open', stream: 1, end: true, payload: value, headers: { user: value } };
-    const command = asCommand(laneOf(line(0, '>', open)), URL);
+    const command = asCommand(laneOf(line(0, '>', open)), TARGET);
     expect(command).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
     expect(argumentsOf(command)).toEqual(['rxmux', 'push', '-H', `user: ${value}`, URL, JSON.stringify(value)]);
   });
 
   it('A NUL becomes a replacement character, because no argument can hold it', () => {
     const open = { type: 'open', stream: 1, end: true, headers: { user: 'a\0b' } };
-    expect(argumentsOf(asCommand(laneOf(line(0, '>', open)), URL))[3]).toBe('user: a\ufffdb');
+    expect(argumentsOf(asCommand(laneOf(line(0, '>', open)), TARGET))[3]).toBe('user: a\ufffdb');
   });
 
   it('An address with characters of a shell is one argument', () => {
     const address = `${URL}/mux?a=1&b=2;echo $HOME`;
-    expect(argumentsOf(asCommand(laneOf(...request(0, 1, 5)), address))).toEqual(['rxmux', 'call', address, '{"op":"sum"}']);
+    expect(argumentsOf(asCommand(laneOf(...request(0, 1, 5)), { url: address }))).toEqual(['rxmux', 'call', address, '{"op":"sum"}']);
   });
 
   it('Several answers, or a cancel, become a stream', () => {
     const data = { type: 'data', stream: 1, payload: 1 };
     const lane = laneOf(line(0, '>', { type: 'open', stream: 1 }), line(1, '<', data), line(2, '<', data));
-    expect(asCommand(lane, URL)).toBe(`npx rxmux stream ${URL}`);
+    expect(asCommand(lane, TARGET)).toBe(`npx rxmux stream ${URL}`);
+  });
+
+  it('A codec that is not json is named', () => {
+    expect(asCommand(laneOf(...request(0, 1, 5)), { url: URL, codec: 'msgpack' })).toBe(
+      `npx rxmux call --codec msgpack ${URL} '{"op":"sum"}'`,
+    );
+  });
+
+  it.each([
+    ['bytes', { data: new Uint8Array(2) }],
+    ['a big integer', [1n]],
+    ['a date', new Date(0)],
+    ['a number that JSON lacks', NaN],
+  ])('A payload with %s is left to its user', (_, payload) => {
+    const lane = laneOf(line(0, '>', { type: 'open', stream: 1, payload }), line(1, '<', { type: 'data', stream: 1 }));
+    expect(asCommand(lane, TARGET)).toBe(`npx rxmux call ${URL} 'PAYLOAD'`);
+  });
+
+  it('The diagram knows the server of a connection that has left', () => {
+    const diagram = new Diagram();
+    const peer = { ...PEER, url: URL, codec: 'rich' };
+    diagram.receive({ at: 0, lines: [...request(0, 1, 5)], dropped: 0, peers: [peer] }, 0);
+    diagram.receive({ at: 50, lines: [], dropped: 0, peers: [] }, 50);
+    expect(diagram.sampleOf(1)).toMatchObject({ url: URL, codec: 'rich' });
   });
 
   it('A fragment leaves the payload to its user', () => {
     const lane = laneOf(line(0, '>', { type: 'open', stream: 1, fragment: '"ab', more: true }), line(1, '<', { type: 'data', stream: 1 }));
-    expect(asCommand(lane, URL)).toBe(`npx rxmux call ${URL} 'PAYLOAD'`);
+    expect(asCommand(lane, TARGET)).toBe(`npx rxmux call ${URL} 'PAYLOAD'`);
+  });
+});
+
+describe('the words for a payload that was not recorded', () => {
+  const payload = new Omitted(5);
+  it.each<[what: string, f: InspectorLine['f'], bytes: number, isLive: boolean, words: string]>([
+    ['a shown payload', { type: 'data', payload: 1 }, 50, true, ''],
+    ['a frame without one', { type: 'data', end: true }, 50, true, ''],
+    ['a frame of before', { type: 'data', payload }, 50, true, 'payload not recorded: payloads were hidden when it passed'],
+    ['a large frame', { type: 'data', payload }, 3e6, true, 'payload not recorded: it is larger than 2 MiB'],
+    ['a frame of a file', { type: 'data', payload }, 50, false, 'payload not recorded: the recording has its size alone'],
+    ['a slice', { type: 'data', fragment: payload, more: true }, 50, true, 'slice not recorded'],
+  ])('The page says of %s what it knows', (_, f, b, isLive, words) => {
+    expect(missingText(marbleOf('<', f, { b }), isLive)).toBe(words);
   });
 });
 
@@ -323,13 +399,19 @@ describe('lanes of a timeline', () => {
     const [, lane] = timeline.lanes;
     expect(lane).toMatchObject({ end: null, halfEndedAt: 10 });
     timeline.add(line(30, '<', { type: 'data', stream: 1, end: true }));
-    expect(lane).toMatchObject({ end: 'ended', endedAt: 30 });
+    expect(lane).toMatchObject({ end: 'completed', endedAt: 30 });
   });
 
-  it('A reset ends a lane with its code', () => {
-    const { lanes } = timelineOf(line(0, '>', { type: 'open', stream: 1 }), line(9, '<', { type: 'reset', stream: 1, code: 8 }));
-    expect(lanes[1]).toMatchObject({ end: 'reset', code: 8, endedAt: 9 });
-    expect(lanes[1] === undefined ? '' : laneState(lanes[1])).toBe('reset with CANCEL');
+  it.each([
+    ['>', ResetCode.CANCEL, 'cancelled', 'cancelled, by the dialer'],
+    ['<', ResetCode.NO_ERROR, 'completed', 'completed, by the acceptor'],
+    ['<', ResetCode.REFUSED, 'refused', 'refused, by the acceptor'],
+    ['<', ResetCode.APPLICATION_ERROR, 'failed', 'failed with APPLICATION_ERROR, by the acceptor'],
+    ['>', 300, 'failed', 'failed with 300, by the dialer'],
+  ] as const)('A reset of the side %s with the code %i leaves a lane that is %s', (d, code, end, words) => {
+    const { lanes } = timelineOf(line(0, '>', { type: 'open', stream: 1 }), line(9, d, { type: 'reset', stream: 1, code }));
+    expect(lanes[1]).toMatchObject({ end, endedAt: 9 });
+    expect(lanes[1] === undefined ? '' : laneState(lanes[1])).toBe(words);
   });
 
   it('A late frame stays on the lane of its ended stream', () => {

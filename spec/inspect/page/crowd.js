@@ -7,7 +7,7 @@ import { build } from 'esbuild';
 
 const repository = join(import.meta.dirname, '../../..');
 const folder = join(repository, `dist/spec/crowd-${process.pid}`);
-const page = join(repository, 'examples/inspector/dist/inspector.html');
+const page = join(repository, 'dist/inspector/inspector.html');
 const MEASURED_MS = 4_000;
 const FEW = { dialers: 2, streams: 50, ends: 500 };
 const CROWD = { dialers: 200, streams: 10_000, ends: 500 };

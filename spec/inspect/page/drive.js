@@ -6,6 +6,7 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 import { watchesACrowd } from './crowd.js';
+import { opensAPanel } from './panel.js';
 import { watchesServers } from './served.js';
 
 const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
@@ -21,7 +22,7 @@ const RECORDING = [
   { v: 1, t: 600, c: 1, d: '<', f: { type: 'goaway', code: 0, last_stream: 1 } },
 ];
 
-const html = readFileSync(join(repository, 'examples/inspector/dist/inspector.html'));
+const html = readFileSync(join(repository, 'dist/inspector/inspector.html'));
 const server = createServer((_, response) => response.setHeader('content-type', 'text/html').end(html)).listen(0, '127.0.0.1');
 await once(server, 'listening');
 const address = `http://127.0.0.1:${server.address().port}/`;
@@ -31,6 +32,7 @@ try {
   await drivesTheSample();
   await fitsAPhone();
   await showsARecording();
+  await opensAPanel((url) => opened(url), check);
   await watchesServers((url) => opened(url), check);
   await watchesACrowd((url) => opened(url), check);
   await printsFrames();
@@ -60,6 +62,16 @@ async function drivesTheSample() {
   check('each stream has a lane with its name', true);
   check('the first lane is the connection', (await names())[0].startsWith('Peer'));
 
+  await page
+    .locator('.names li', { hasText: /^×\d+square/ })
+    .first()
+    .waitFor();
+  check('a folded row has its number of streams', true);
+  await page.locator('.names li', { hasText: 'search' }).locator('svg.cancelled').first().waitFor();
+  await page.locator('.names li', { hasText: 'gate' }).locator('svg.refused').first().waitFor();
+  await page.locator('.names li', { hasText: 'book' }).locator('svg.failed').first().waitFor();
+  check('a cancelled, a refused and a failed stream have marks of their own', true);
+
   await page.getByRole('button', { name: 'Pause' }).click();
   const paused = await canvasOf(page);
   await drawnFrames(page, 5);
@@ -87,7 +99,7 @@ async function drivesTheSample() {
   check('the pointer shows a frame, its size and its age', /\d B.* ago/s.test(await page.locator('.tip').textContent()));
 
   await page.getByRole('button', { name: 'Copy as command' }).click();
-  check('a stream is copied as a command', (await clipboard(page)).startsWith('npx rxmux '));
+  check('a stream is copied as a command', /^npx rxmux .*ws:\/\/127.0.0.1:8080/.test(await clipboard(page)));
   await diagram.focus();
   await press('t');
   await page.locator('.copied', { hasText: 'peerFromMarbles' }).waitFor();
@@ -100,6 +112,10 @@ async function drivesTheSample() {
   await page.locator('.names li b', { hasText: 'prices' }).click();
   await page.locator('aside pre', { hasText: '{"mux":' }).last().waitFor();
   check('payloads are shown after a click', true);
+  await page.locator('aside .missing', { hasText: 'payloads were hidden when it passed' }).first().waitFor();
+  check('a frame of before says that its payload was not recorded', true);
+  await page.locator('.names .glance', { hasText: '{"mux":' }).waitFor();
+  check('the newest payload of a row stands below its name', true);
 
   await diagram.focus();
   await press('/');
@@ -135,6 +151,10 @@ async function drivesTheSample() {
   await press('f');
   await page.locator('button[aria-pressed=false]', { hasText: 'Fold ended' }).waitFor();
   check('ended lanes unfold', true);
+  check(
+    'each end has a mark in the legend',
+    (await page.locator('.legend li').allTextContents()).join().includes('completed,cancelled,refused,failed,connection lost'),
+  );
   await press('?');
   await page.getByRole('dialog').waitFor();
   check('the question mark shows the keys', true);

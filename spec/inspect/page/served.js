@@ -1,7 +1,7 @@
 // Watches a server, and a proxy, by the page that the command serves.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 
 const repository = join(import.meta.dirname, '../../..');
@@ -13,24 +13,31 @@ export async function watchesServers(opened, check) {
   const running = [];
   try {
     build();
-    const server = await listens(running, 'serve', '--port', '0', '--inspect');
+    const server = await listens(running, 'serve', '--port', '0', '--codec', 'rich', '--inspect');
     const ofServer = await opened(server.page);
-    call(server.url, '["served"]');
+    call('--codec', 'rich', server.url, '["served"]');
     await ofServer.locator('.names li b', { hasText: 'served' }).first().waitFor();
     check('the page of `rxmux serve --inspect` shows the calls of the server', true);
 
     const tap = await listens(running, 'tap', '--port', '0', '--inspect', server.url);
-    call(tap.url, '["before","s3cret"]');
+    call('--codec', 'rich', tap.url, '["before","s3cret"]');
     const ofTap = await opened(tap.page);
     await ofTap.locator('.names li b', { hasText: 'before' }).click();
     await ofTap.locator('aside tbody tr').first().waitFor();
     check('the page of `rxmux tap --inspect` shows earlier calls', (await ofTap.locator('aside pre').count()) === 0);
     await ofTap.getByRole('button', { name: 'Show payloads' }).click();
     await ofTap.getByRole('button', { name: 'Hide payloads' }).waitFor();
-    call(tap.url, '["after","s3cret"]');
+    call('--codec', 'rich', tap.url, '["after","s3cret"]');
     await ofTap.locator('.names li b', { hasText: 'after' }).click();
     await ofTap.locator('aside pre', { hasText: 's3cret' }).first().waitFor();
     check('it shows the payloads of later calls after a click', true);
+    await ofTap.getByRole('button', { name: 'Copy as command' }).click();
+    const copied = await ofTap.locator('.copied').textContent();
+    check('a copied command has the address of the tap', copied === `npx rxmux call --codec rich ${tap.url} '["after","s3cret"]'`);
+    await ofServer.locator('.names li b', { hasText: 'served' }).click();
+    await ofServer.getByRole('button', { name: 'Copy as command' }).click();
+    const again = await ofServer.locator('.copied').textContent();
+    check('a copied command has the address of the server, and its codec', again === `npx rxmux call --codec rich ${server.url} 'PAYLOAD'`);
 
     const other = await opened(tap.page.replace(/\w{8}$/, '00000000'));
     await other.locator('.status', { hasText: 'waiting for the server' }).waitFor();
@@ -42,11 +49,9 @@ export async function watchesServers(opened, check) {
   }
 }
 
-/** Builds the command beside the package of the page, which it finds as an installed one does. */
+/** Builds the command below the package, whose page it finds as an installed one does. */
 function build() {
   spawnSync(process.execPath, [join(repository, 'scripts/command.js'), folder, '--sources'], { stdio: 'inherit' });
-  mkdirSync(join(folder, 'node_modules'), { recursive: true });
-  symlinkSync(join(repository, 'examples/inspector'), join(folder, 'node_modules/rxmux-inspector'), 'dir');
 }
 
 async function listens(running, ...args) {
@@ -58,6 +63,6 @@ async function listens(running, ...args) {
   return { url, page };
 }
 
-function call(url, payload) {
-  spawnSync(process.execPath, [command, 'call', url, payload], { stdio: ['ignore', 'ignore', 'inherit'] });
+function call(...args) {
+  spawnSync(process.execPath, [command, 'call', ...args], { stdio: ['ignore', 'ignore', 'inherit'] });
 }

@@ -43,7 +43,7 @@ EXIT STATUS
 EXAMPLES
   rxmux serve --port 0
   rxmux serve --codec msgpack --files ./public
-  npx -p rxmux -p rxmux-inspector rxmux serve --inspect
+  rxmux serve --inspect
 `;
 
 const DRAIN_MS = 2_000;

@@ -25,7 +25,8 @@ export interface ProxyTarget {
 
 /** Hears of the connections of a proxy, which are counted from 1. */
 export interface ProxyObserver {
-  opened(c: number): void;
+  /** @param codec the name of the codec that the target has chosen */
+  opened(c: number, codec: string): void;
   /** Receives a message in one direction. */
   passed(line: Line, bytes: number): void;
   closed(c: number): void;
@@ -109,7 +110,7 @@ export class TapProxy {
     upstream.on('open', () => {
       // A message of the target waits until the dialer is there.
       upstream.pause();
-      void rawCodec(upstream.protocol.replace(/^mux\.v1\./, '')).then((codec) => {
+      void rawCodec(codecOf(upstream)).then((codec) => {
         leaving.unsubscribe();
         this.#accept(handshake, upstream, codec, lines);
       });
@@ -160,13 +161,17 @@ export class TapProxy {
         const f = codec === null ? null : envelopeOf(codec, data, isBinary);
         observer.passed({ v: 1, t: Math.round(now()), c, d, f }, data.byteLength);
       };
-    observer.opened(c);
+    observer.opened(c, codecOf(upstream));
     downstream.on('close', () => {
       observer.closed(c);
     });
     pass(downstream, upstream, seen('>'));
     pass(upstream, downstream, seen('<'));
   }
+}
+
+function codecOf({ protocol }: WebSocket): string {
+  return protocol.replace(/^mux\.v1\./, '');
 }
 
 function dialled({ url, headers }: ProxyTarget, request: IncomingMessage): WebSocket {

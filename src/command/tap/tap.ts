@@ -51,7 +51,7 @@ EXIT STATUS
 EXAMPLES
   rxmux tap ws://127.0.0.1:8080
   rxmux tap --record run.ndjson --payloads wss://example.org/mux
-  npx -p rxmux -p rxmux-inspector rxmux tap --inspect ws://127.0.0.1:8080
+  rxmux tap --inspect ws://127.0.0.1:8080
 `;
 
 /** Runs `rxmux tap`. */
@@ -61,11 +61,11 @@ export async function run(args: readonly string[]): Promise<ExitStatus> {
   const { server, address } = await listen('127.0.0.1', port);
   const began = performance.now();
   const now = (): number => performance.now() - began;
-  const tapped = new Tapped(now);
+  const tapped = new Tapped(`ws://${address}`, now);
   const rows = new Rows(output, writer({ payloads, json: json || record !== undefined }));
   new TapProxy(target, now, {
-    opened: (c) => {
-      tapped.opened(c);
+    opened: (c, codec) => {
+      tapped.opened(c, codec);
     },
     closed: (c) => {
       tapped.closed(c);

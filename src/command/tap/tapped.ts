@@ -15,8 +15,14 @@ export class Tapped implements Inspection {
   readonly #history$ = new ReplaySubject<InspectorLine>(HISTORY_LINES, HISTORY_MS);
   readonly #peers = new Map<number, InspectedPeer>();
 
-  /** @param now the clock of the lines, in ms */
-  constructor(private readonly now: () => number) {}
+  /**
+   * @param url the address of the proxy, over which a copied command is inspected too
+   * @param now the clock of the lines, in ms
+   */
+  constructor(
+    private readonly url: string,
+    private readonly now: () => number,
+  ) {}
 
   get lines(): readonly InspectorLine[] {
     const lines: InspectorLine[] = [];
@@ -33,9 +39,19 @@ export class Tapped implements Inspection {
     this.#live$.next(shown);
   }
 
-  opened(c: number): void {
-    const name = `connection ${c}`;
-    this.#peers.set(c, { c, name, isDialer: true, state: 'open', reconnects: 0, rttMs: null, bufferedAmount: 0 });
+  opened(c: number, codec: string): void {
+    const { url } = this;
+    this.#peers.set(c, {
+      c,
+      name: `connection ${c}`,
+      isDialer: true,
+      state: 'open',
+      reconnects: 0,
+      rttMs: null,
+      bufferedAmount: 0,
+      url,
+      codec,
+    });
   }
 
   closed(c: number): void {
