@@ -1,15 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { apiSidebars } from './api-sidebar.js';
+import { apiSidebars } from '../api-index.js';
+import { toPage } from '../pages.js';
+import { search } from '../search.js';
 import { withoutContents } from './contents.js';
 import { sourceLinks } from './source-links.js';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
-
-/** Files outside of docs/ whose pages have other names. Other pages of the root have the names of their files. */
-const RENAMED = { 'README.md': 'start.md', LICENSE: 'start.md' };
-const toPage = (file) =>
-  RENAMED[file] ?? (/^docs\/.+\.md$/.test(file) ? file.slice('docs/'.length) : /^\w+\.md$/.test(file) ? file.toLowerCase() : undefined);
 
 /** Pages lie outside of this package. Their modules for the server find its vue when they run, from this folder. */
 const vueOnTheServer = {
@@ -45,6 +42,7 @@ const GROUPS = [
       guide('Reconnect and deploy', 'reconnect'),
       guide('Contracts', 'contracts'),
       guide('Options', 'options'),
+      guide('Reference', 'reference'),
       guide('Pictures', 'pictures'),
     ],
   },
@@ -123,11 +121,11 @@ export default {
   },
   themeConfig: {
     logo: '/logo.svg',
-    search: { provider: 'local' },
+    search,
     outline: [2, 3],
     nav: [page('Start', '/start'), page('Guide', '/guide/concepts'), page('API', '/api/rxmux/'), page('Protocol', '/PROTOCOL')],
     sidebar: {
-      ...apiSidebars(fileURLToPath(new URL('../../api', import.meta.url))),
+      ...apiSidebars(root),
       '/': unnamed.length === 0 ? GROUPS : [...GROUPS, { text: 'More', items: unnamed }],
     },
   },
