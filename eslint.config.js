@@ -127,4 +127,9 @@ export default defineConfig(
     files: ['**/*.js'],
     languageOptions: { globals: Object.fromEntries(NODE_GLOBALS.map((name) => [name, 'readonly'])) },
   },
+  {
+    // It runs in a page.
+    files: ['docs/site/playground/*.js'],
+    languageOptions: { globals: { cancelAnimationFrame: 'readonly', requestAnimationFrame: 'readonly' } },
+  },
 );
