@@ -28,7 +28,7 @@ const style = { ...(await resolveConfig(join(root, 'package.json'))), printWidth
 
 const sections = [];
 for (const door of doors) sections.push(await sectionOf(door));
-const written = [HEAD, `${doors.map(({ name }) => `[${name}](#${anchorOf(name)})`).join(' · ')}\n`, ...sections].join('\n');
+const written = [HEAD, ...sections].join('\n');
 const path = join(root, PAGE);
 if (process.argv.includes('--write')) writeFileSync(path, written);
 else if (readFileSync(path, 'utf8') !== written) {
@@ -147,8 +147,4 @@ function freeNamesOf(code) {
 /** A docstring as Markdown: a link to a name becomes code, or its own words. */
 function said(text = '') {
   return text.replaceAll(/\{@link (\S+?)(?:[ |]+([^}]+))?\}/g, (_, name, words) => words?.trim() ?? `\`${name}\``);
-}
-
-function anchorOf(heading) {
-  return heading.toLowerCase().replace(/[^\w\- ]/g, '');
 }
