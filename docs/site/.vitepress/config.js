@@ -4,6 +4,7 @@ import { apiSidebars } from '../api-index.js';
 import { toPage } from '../pages.js';
 import { search } from '../search.js';
 import { withoutContents } from './contents.js';
+import { namesOutput } from './output.js';
 import { sourceLinks } from './source-links.js';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
@@ -117,6 +118,7 @@ export default {
     config(md) {
       sourceLinks(md, root, toPage);
       withoutContents(md);
+      namesOutput(md);
     },
   },
   themeConfig: {

@@ -40,8 +40,10 @@ function run(n, changed) {
   const observed = () => {
     pair = createPair();
     pair.link.messages$.subscribe(({ from, frame }) => {
+      if (frame.type === 'goaway') return;
       const row = from === 'dialer' ? marbles.page : marbles.server;
       row.push({ at: at(), type: frame.type, text: String(frame.payload ?? '') });
+      if (frame.type === 'reset') void pair.dialer.close();
     });
     return pair;
   };
@@ -53,10 +55,8 @@ function run(n, changed) {
     if (marbles.page.at(-1)?.type !== 'reset') next = requestAnimationFrame(draw);
   };
   draw();
-  return () => {
-    cancelAnimationFrame(next);
-    void pair.dialer.close({ drainMs: 0 });
-  };
+  // The program goes on unseen, and ends by its own take().
+  return () => cancelAnimationFrame(next);
 }
 
 function spanOf(code, isIt) {
