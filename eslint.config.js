@@ -132,4 +132,9 @@ export default defineConfig(
     files: ['spec/package/runtimes.js', 'spec/package/runtimes/*.js'],
     languageOptions: { globals: { Bun: 'readonly', Deno: 'readonly', Request: 'readonly', Response: 'readonly', performance: 'readonly' } },
   },
+  {
+    // It runs in a page.
+    files: ['docs/site/playground/*.js'],
+    languageOptions: { globals: { cancelAnimationFrame: 'readonly', requestAnimationFrame: 'readonly' } },
+  },
 );

@@ -4,7 +4,13 @@
  *
  * @example
  * ```ts
+ * import { take } from 'rxjs';
  * import { connect } from 'rxmux';
+ *
+ * const peer = connect('wss://example.org/mux', { reconnect: true });
+ * const price$ = peer.open$<number>({ op: 'prices', symbol: 'ACME' });
+ * // the third price cancels the call, and the server stops its work
+ * price$.pipe(take(3)).subscribe({ next: console.log, error: console.error });
  * ```
  *
  * @module rxmux

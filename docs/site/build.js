@@ -1,9 +1,11 @@
 // `npm run docs` builds the site into dist/site: the pages of docs/, an API reference out of the declarations, and the playground. It fails on a warning
-// of TypeDoc and on a dead link. A static host serves the result as it is; SITE_URL is its address, if that is known (.vitepress/hosted.js).
+// of TypeDoc, on a dead link, and on a search that leads to another page first. A static host serves the result as it is; SITE_URL is its
+// address, if that is known (.vitepress/hosted.js).
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { hosted } from './.vitepress/hosted.js';
+import { writeApiIndexes } from './api-index.js';
 
 const here = import.meta.dirname;
 const root = join(here, '../..');
@@ -13,14 +15,17 @@ const { base } = hosted({});
 for (const folder of [here, join(root, 'examples/inspector')])
   if (!isInstalled(folder)) run('npm', 'ci', '--prefix', folder, '--silent', '--no-audit', '--no-fund');
 run('npx', 'typedoc');
+writeApiIndexes(root);
 // Its bundler was installed above.
 const { buildPlayground } = await import('./playground/build.js');
 await buildPlayground(root, join(here, 'public/playground.js'));
 run('npx', 'vitepress', 'build');
 
-const dead = deadLinks();
-for (const link of dead) console.error(`dead link: ${link}`);
-if (dead.length > 0) process.exit(1);
+// Its index was installed above, too.
+const { misledWords } = await import('./search.js');
+const faults = [...deadLinks().map((link) => `dead link: ${link}`), ...(await misledWords(site)).map((word) => `search: ${word}`)];
+for (const fault of faults) console.error(fault);
+if (faults.length > 0) process.exit(1);
 
 function isInstalled(folder) {
   const installed = join(folder, 'node_modules/.package-lock.json');

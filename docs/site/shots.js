@@ -1,13 +1,32 @@
-// `npm run docs:shots` looks at the built site in Chromium. It takes pictures of five pages and of the playground, on a phone and on a desktop,
-// in light and in dark, into dist/shots. It fails on an error of a page, on a page that is wider than a phone, and on a violation that axe finds.
+// `npm run docs:shots` looks at the built site in Chromium. It takes pictures of ten pages and of the playground, on a phone and on a desktop,
+// in light and in dark, into dist/shots. It fails on an error of a page, on a page that is wider than a phone, and on code that is cut.
+// It also fails on a violation that axe finds. It changes the program of the home page, and looks for the other marbles.
 import { mkdirSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 import { serve } from 'vitepress';
 
-const SHOT = { home: '/', start: '/start', concepts: '/guide/concepts', error: '/errors/REFUSED', api: '/api/rxmux/classes/Peer' };
-const SIZES = { desktop: { width: 1280, height: 900 }, phone: { width: 360, height: 780 } };
+const SHOT = {
+  home: '/',
+  start: '/start',
+  hour: '/first-hour',
+  concepts: '/guide/concepts',
+  contracts: '/guide/contracts',
+  troubleshooting: '/guide/troubleshooting',
+  reference: '/guide/reference',
+  recipes: '/recipes',
+  error: '/errors/REFUSED',
+  api: '/api/rxmux/',
+};
+const SIZES = { desktop: { width: 1280, height: 900 }, phone: { width: 390, height: 844 } };
+const NARROW = { width: 360, height: 780 };
+/** The most blocks of a page that may be wider than their place. On a phone they are output, such as drawings: code breaks its lines. */
+const MAX_CUT = { desktop: 0, phone: 5 };
+const CUT = `[...document.querySelectorAll('pre code')].filter((code) => {
+  const { scrollWidth, clientWidth } = code.closest('pre');
+  return scrollWidth > clientWidth;
+}).length`;
 const PORT = 4173;
 
 const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
@@ -20,6 +39,7 @@ try {
   for (const [size, viewport] of Object.entries(SIZES))
     for (const colorScheme of ['light', 'dark'])
       for (const [name, path] of Object.entries(SHOT)) await shoot(name, path, size, viewport, colorScheme);
+  await checkSixLines();
   await measureAll();
 } finally {
   await browser.close();
@@ -67,14 +87,34 @@ async function checkAccess(page, title) {
     fail(`${title}: ${id}: ${help}\n${nodes.map(({ html, failureSummary }) => `  ${html}\n  ${failureSummary}`).join('\n')}`);
 }
 
-/** Every page that a person wrote, as wide as a phone. */
+/** Every page that a person wrote: no page is wider than a narrow phone, and no code is cut. */
 async function measureAll() {
-  const page = await open('/', 'every page (phone)', { viewport: SIZES.phone });
+  const page = await open('/', 'every page (phone)', { viewport: NARROW });
   const paths = readdirSync(site, { recursive: true })
     .filter((file) => file.endsWith('.html') && !file.startsWith('api') && file !== '404.html')
     .map((file) => `/${file.replace(/(index)?\.html$/, '')}`);
-  for (const path of paths) await show(page, path, 'load');
-  console.log(`${paths.length} pages fit ${SIZES.phone.width} pixels, or are named above`);
+  for (const path of paths) {
+    await page.setViewportSize(NARROW);
+    await show(page, path, 'load');
+    for (const [size, viewport] of Object.entries(SIZES)) {
+      await page.setViewportSize(viewport);
+      const cut = await page.evaluate(CUT);
+      if (cut > MAX_CUT[size]) fail(`${path} (${size}): ${cut} blocks of code are cut, expected at most ${MAX_CUT[size]}`);
+    }
+  }
+  console.log(`${paths.length} pages fit ${NARROW.width} pixels, and cut no code, or are named above`);
+}
+
+/** The program and its marbles are on the first screen, and another number draws other marbles. */
+async function checkSixLines() {
+  for (const [size, viewport] of Object.entries(SIZES)) {
+    const page = await open('/', `six lines (${size})`, { viewport });
+    const { y, height } = await page.locator('.six-lines .marbles').boundingBox();
+    if (y + height > viewport.height) fail(`/ (${size}): the marbles end at ${y + height}, below the first screen`);
+    await page.getByLabel('How many values the page takes').fill('5');
+    await page.getByRole('img', { name: 'page sends: open, cancel. server sends: 0, 1, 2, 3, 4. page gets: 0, 1, 2, 3, 4' }).waitFor();
+    await page.close();
+  }
 }
 
 /** Does what the page invites to, until the client has reconnected after the goaway. */

@@ -6,4 +6,7 @@ import { api } from './api.ts';
 const peer = connect('ws://localhost:8080', { reconnect: true });
 client(peer, api)
   .countdown({ from: 10 })
-  .subscribe({ next: (n) => (document.title = String(n)), error: console.error });
+  .subscribe({
+    next: (n) => (document.title = String(n)),
+    error: console.error,
+  });

@@ -12,5 +12,8 @@ const answers = answering(api, {
       map((tick) => from - tick),
     ),
 });
-const server = serve({ port: Number(process.argv[2] ?? 8080), ...answers });
+const server = serve({
+  port: Number(process.argv[2] ?? 8080),
+  ...answers,
+});
 console.log('listening', await server.listening);

@@ -50,7 +50,7 @@ function exportedTypes(door: string): string[] {
 }
 
 /** Doors of servers alone: no page and no React Native has a use for them. */
-const SERVERS: readonly string[] = ['ipc', 'bun', 'deno', 'workerd', 'crossws'];
+const SERVERS: readonly string[] = ['ipc', 'bun', 'deno', 'workerd', 'crossws', 'vite'];
 
 describe.each([
   { door: 'index', namespace: index, subpath: '.' },
@@ -95,7 +95,7 @@ describe.each([
       'react-native': { types: cjs.types, default: inPage },
       browser: { types: cjs.types, require: inPage, default: inModule },
     };
-    const reactNative = SERVERS.includes(door) || door === 'vite' ? {} : { 'react-native': cjs };
+    const reactNative = SERVERS.includes(door) ? {} : { 'react-native': cjs };
     expect(JSON.stringify(exports[subpath])).toBe(
       JSON.stringify({
         ...(door === 'node' ? elsewhere : reactNative),

@@ -102,6 +102,16 @@ describe('commands', () => {
 
 const codes = readdirSync(join(REPOSITORY, 'docs/errors')).map((file) => file.replace('.md', ''));
 
+/** Pages of the guide that begin with what they list or draw. A reader who comes from another library begins with a table of both. */
+const LISTS = /(pictures|reference|speed|inspector|from-[\w-]+)\.md$/;
+
+describe('pages of the guide', () => {
+  it.each(PAGES.filter((path) => path.startsWith('docs/guide/') && !LISTS.test(path)))('The page %s begins with a program', (path) => {
+    const [beginning = ''] = textOf(path).split(/\n(?:## |- \[)/);
+    expect(beginning).toMatch(/^# .+\n\n[A-Z][^]+\n```(ts|sh)\n/);
+  });
+});
+
 describe('pages of errors', () => {
   it('Each code of the guide has a page of its own, and no other has one', () => {
     const listed = tableBelow('docs/guide/errors.md', 'Every error').map(([, code = '']) => codeIn(code)[0]);

@@ -24,10 +24,9 @@ function edit(clone, [head, ...lines]) {
   writeFileSync(file, text.replace(before, after));
 }
 
-/** A line says in its comment how its command fails, if it does. */
-function execute(clone, line) {
-  const [command, comment = ''] = line.split(/ +# /);
-  const [, expected] = /^fails: (.+)$/.exec(comment) ?? [];
+/** The comment above a command says how it fails, if it does. */
+function execute(clone, command, comment = '') {
+  const [, expected] = /^# fails: (.+)$/.exec(comment) ?? [];
   const { status, stdout, stderr } = spawnSync(command, { cwd: clone, encoding: 'utf8', shell: true });
   const printed = stdout + stderr;
   assert.equal(status === 0, expected === undefined, `${command} ended with ${status}:\n${printed}`);
@@ -39,7 +38,7 @@ export async function firstChange() {
   run(repository, 'git', 'clone', '--quiet', repository, clone);
   for (const { language, lines } of steps()) {
     if (language === 'diff') edit(clone, lines);
-    else for (const line of lines) await lap(line.replace(/ +#.*/, ''), () => execute(clone, line));
+    else for (const [nth, line] of lines.entries()) if (!line.startsWith('#')) await lap(line, () => execute(clone, line, lines[nth - 1]));
   }
   check('the first change of a contributor fails its test, passes it, and passes the linters', true);
 }

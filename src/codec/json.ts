@@ -141,7 +141,7 @@ function entryOf(key: string, value: unknown): string | null {
  * ```ts
  * const codec = new JsonCodec();
  * codec.encode({ type: 'data', stream: 1, payload: { at: new Date(0) }, end: true });
- * // '{"type":"data","stream":1,"end":true,"payload":{"at":"1970-01-01T00:00:00.000Z"}}'
+ * // '{"type":"data",…,"payload":{"at":"1970-01-01T00:00:00.000Z"}}'
  * codec.decode('{"type":"ping","nonce":"n1"}').nonce;   // 'n1'
  * codec.encodePayload(new Map());
  * // TypeError: codec 'json': expected a value it can carry at payload, got a Map: try Object.fromEntries(map) or rxmux/rich

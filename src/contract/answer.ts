@@ -224,6 +224,8 @@ interface Bound {
  *
  * @example
  * ```ts
+ * import { api } from './api.ts';
+ *
  * peer.streams$
  *   .pipe(answer(api, { square: ({ n }) => n * n, countdown: ({ from }) => interval(100).pipe(map((tick) => from - tick)) }))
  *   .subscribe();

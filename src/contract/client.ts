@@ -128,6 +128,8 @@ export interface ClientOptions<Validated extends boolean = boolean> {
  *
  * @example
  * ```ts
+ * import { api } from './api.ts';
+ *
  * const calls = client(connect('wss://example.org/mux'), api);
  * await calls.square.promise({ n: 12 });                                      // 144
  * calls.countdown({ from: 10 }).pipe(take(3)).subscribe(console.log);         // 10, 9, 8, and the server stops

@@ -56,8 +56,8 @@ export interface Failure<Name extends string, Data> extends RemoteError {
  * @example
  * ```ts
  * const api = contract({ book: request<{ seat: string }, string, { TAKEN: { by: string } }>() });
- * answer(api, { book: ({ seat }) => { throw fail(api.book, 'TAKEN', { by: 'ann' }); } });
- * // at the caller: RemoteError { reason: 'TAKEN', payload: { name: 'TAKEN', message: 'TAKEN', data: { by: 'ann' }, declared: true } }
+ * answer(api, { book: () => { throw fail(api.book, 'TAKEN', { by: 'ann' }); } });
+ * // at the caller: a RemoteError whose `payload.data` is { by: 'ann' }
  * ```
  */
 export function fail<X extends Procedure, N extends keyof ErrorsOf<X> & string>(

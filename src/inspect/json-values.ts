@@ -8,7 +8,8 @@ import { encodedLength } from '../wire/length.js';
  *
  * @example
  * ```ts
- * const { f } = readLine('{"v":1,"t":3,"c":1,"d":">","f":{"type":"open","stream":1,"payload":{"$size":20}}}');
+ * const open = { type: 'open', stream: 1, payload: { $size: 20 } };
+ * const { f } = readLine(JSON.stringify({ v: 1, t: 3, c: 1, d: '>', f: open }));
  * f?.payload;   // Omitted { size: 20 }
  * ```
  */

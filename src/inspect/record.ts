@@ -76,8 +76,8 @@ const OPTIONS: Options<RecordOptions, Used> = {
  * const recording = record(peer, { payloads: true, redact: ({ headers, ...frame }) => frame });
  * await peer.request('ping', { headers: { authorization: 'Bearer s3cret' } });
  * recording.text;
- * // {"v":1,"t":2,"c":1,"d":">","f":{"type":"open","stream":1,"end":true,"payload":"ping"}}
- * // {"v":1,"t":9,"c":1,"d":"<","f":{"type":"data","stream":1,"end":true,"payload":"pong"}}
+ * // {"v":1,"t":2,"c":1,"d":">","f":{"type":"open",…,"payload":"ping"}}
+ * // {"v":1,"t":9,"c":1,"d":"<","f":{"type":"data",…,"payload":"pong"}}
  * ```
  */
 export function record(source: Peer | PeersSource, options: RecordOptions = {}): Recording {

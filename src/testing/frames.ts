@@ -14,7 +14,8 @@ export type FrameLetters = Record<'o' | 'd' | 'e' | 'r' | 'p' | 'q' | 'g', Frame
  * @example
  * ```ts
  * const frames = frameMarbles(1, { x: { payload: 42 } });
- * hot('--o-x-e|', frames);   // open, data with 42, end
+ * const scheduler = new TestScheduler((actual, expected) => expect(actual).toEqual(expected));
+ * scheduler.run(({ cold }) => cold('--o-x-e|', frames).subscribe(({ type }) => console.log(type))); // open, data, data
  * ```
  */
 export function frameMarbles(stream?: number): FrameLetters;

@@ -69,7 +69,9 @@ export interface ContractPair<C, V = false> extends Pair {
  *
  * @example
  * ```ts
- * const { calls } = createPair(api, { square: ({ n }) => n * n });
+ * import { api } from './api.ts';
+ *
+ * const { calls } = createPair(api, { square: ({ n }) => n * n, countdown: ({ from }) => [from] });
  * await calls.square.promise({ n: 12 });   // 144
  * ```
  */

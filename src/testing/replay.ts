@@ -70,6 +70,8 @@ const OPTIONS: Options<Partial<Played>, Played> = {
  *
  * @example
  * ```ts
+ * import { readFileSync } from 'node:fs';
+ *
  * const { sent$, recorded } = replay(readFileSync('bug.ndjson', 'utf8'), { onStream: (n: number, stream) => stream.reply(n * n) });
  * await firstValueFrom(sent$.pipe(take(recorded.length), toArray()));   // equals `recorded` if the code answers as it did
  * ```

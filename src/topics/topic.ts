@@ -33,7 +33,7 @@ export interface TopicOptions<T, C> {
  *
  * @example
  * ```ts
- * topic(peer, (since: string | null) => peer.open$<TopicItem<Price, string>>({ op: 'prices', since }, { retry: 'safe' })).subscribe(show);
+ * topic(peer, (since: string | null) => peer.open$<TopicItem<number, string>>({ op: 'prices', since }, { retry: 'safe' })).subscribe(console.log);
  * ```
  */
 export function topic<T, C>(

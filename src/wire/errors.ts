@@ -347,7 +347,7 @@ const CODES: Readonly<Record<AnyMuxError['code'], true>> = {
  * @example
  * ```ts
  * try { await peer.request('sum'); }
- * catch (error) { if (isMuxError(error) && error.code === 'REMOTE') show(error.payload); }
+ * catch (error) { if (isMuxError(error) && error.code === 'REMOTE') console.log(error.payload); }
  * ```
  */
 export function isMuxError(error: unknown): error is AnyMuxError {

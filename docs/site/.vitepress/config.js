@@ -1,16 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { apiSidebars } from './api-sidebar.js';
+import { apiSidebars } from '../api-index.js';
+import { toPage } from '../pages.js';
+import { search } from '../search.js';
 import { withoutContents } from './contents.js';
 import { hosted } from './hosted.js';
+import { namesOutput } from './output.js';
 import { sourceLinks } from './source-links.js';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
-
-/** Files outside of docs/ whose pages have other names. Other pages of the root have the names of their files. */
-const RENAMED = { 'README.md': 'start.md', LICENSE: 'start.md' };
-const toPage = (file) =>
-  RENAMED[file] ?? (/^docs\/.+\.md$/.test(file) ? file.slice('docs/'.length) : /^\w+\.md$/.test(file) ? file.toLowerCase() : undefined);
 
 /** Pages lie outside of this package. Their modules for the server find its vue when they run, from this folder. */
 const vueOnTheServer = {
@@ -46,6 +44,7 @@ const GROUPS = [
       guide('Reconnect and deploy', 'reconnect'),
       guide('Contracts', 'contracts'),
       guide('Options', 'options'),
+      guide('Reference', 'reference'),
       guide('Pictures', 'pictures'),
     ],
   },
@@ -123,15 +122,16 @@ export default {
     config(md) {
       sourceLinks(md, root, toPage);
       withoutContents(md);
+      namesOutput(md);
     },
   },
   themeConfig: {
     logo: '/logo.svg',
-    search: { provider: 'local' },
+    search,
     outline: [2, 3],
     nav: [page('Start', '/start'), page('Guide', '/guide/concepts'), page('API', '/api/rxmux/'), page('Protocol', '/PROTOCOL')],
     sidebar: {
-      ...apiSidebars(fileURLToPath(new URL('../../api', import.meta.url))),
+      ...apiSidebars(root),
       '/': unnamed.length === 0 ? GROUPS : [...GROUPS, { text: 'More', items: unnamed }],
     },
   },

@@ -119,6 +119,7 @@ export interface PeerClose {
  *
  * @example
  * ```ts
+ * const server = createServer(); // of rxmux/testing; a server of rxmux/node has `peers$` too
  * server.peers$.pipe(closeReasons()).subscribe(({ reason }) => console.log(reason.code));
  * // 1000
  * ```
