@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { format, resolveConfig } from 'prettier';
 import ts from 'typescript';
+import { DOORS } from './doors.js';
 
 const PAGE = 'docs/guide/reference.md';
 const HEAD = `# Reference
@@ -13,10 +14,7 @@ Look up any public name here: what it is, and where it comes from. Each entry po
 const MAX_COLUMNS = 72;
 
 const root = join(import.meta.dirname, '..');
-const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-const doors = Object.keys(exports)
-  .filter((subpath) => subpath !== './package.json')
-  .map((subpath) => ({ name: subpath.replace('.', 'rxmux'), file: join(root, `src/${subpath === '.' ? 'index' : subpath.slice(2)}.ts`) }));
+const doors = DOORS.map((door) => ({ name: door === 'index' ? 'rxmux' : `rxmux/${door}`, file: join(root, `src/${door}.ts`) }));
 
 const { options } = ts.parseJsonConfigFileContent(ts.readConfigFile(join(root, 'tsconfig.json'), ts.sys.readFile).config, ts.sys, root);
 const program = ts.createProgram(

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { serve as serveBun } from '../../src/bun.js';
 import type { BunServer, BunSocket, BunSocketData } from '../../src/bun.js';
 import { refuse, serve } from '../../src/crossws.js';
@@ -32,10 +32,6 @@ async function admitted(options: ServeOptions = {}) {
 
 describe('upgrades that are Request objects', () => {
   const logs = collectLogs();
-
-  afterEach(() => {
-    logs.length = 0;
-  });
 
   it.each<readonly [what: string, options: ServeOptions, headers: Record<string, string>, status: number, body: string]>([
     ['offers nothing', {}, { 'Sec-WebSocket-Protocol': '' }, 400, "in first place, got ''"],
