@@ -28,7 +28,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   port: UP_TO_PEER,
   websocketstream: [...UP_TO_PEER, 'index'],
   session: UP_TO_PEER,
-  // What the servers of all runtimes share.
+  // The servers of all runtimes share it.
   acceptor: [...UP_TO_PEER, 'acceptor'],
   node: [...UP_TO_PEER, 'index', 'acceptor', 'node'],
   runtimes: [...UP_TO_PEER, 'acceptor', 'runtimes'],

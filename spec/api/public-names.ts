@@ -71,9 +71,12 @@ export const PUBLIC_NAMES: Readonly<
   },
   node: {
     values: names('Totals VERSION accept connect handleUpgrade refuse serve'),
-    types: names(
-      'AcceptOptions AcceptedOptions ByteCounts DeflateOptions HelloLimits JudgedOptions MuxServer NodeConnectOptions OriginRules Origins OriginsOf PeerServer PeerStats Refusal RefusalOf ServeBase ServeOptions ServerNotifyOptions ServerStats StreamCounts TotalLimits Traffic TrustProxy UpgradeOptions UpgradeRefusal Usage Verdict',
-    ),
+    types: names(`
+      AcceptOptions AcceptedOptions ByteCounts DeflateOptions HelloLimits JudgedOptions MuxServer NodeConnectOptions
+      OriginRules Origins OriginsOf PeerServer PeerStats Refusal RefusalOf ServeBase ServeOptions
+      ServerNotifyOptions ServerStats StreamCounts TotalLimits Traffic TrustProxy UpgradeOptions UpgradeRefusal
+      Usage Verdict
+    `),
   },
   bun: {
     values: SERVER_VALUES,

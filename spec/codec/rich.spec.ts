@@ -101,6 +101,11 @@ describe('RichCodec tags', () => {
     );
   });
 
+  it('RichCodec restores an invalid Date in headers', () => {
+    const { headers } = codec.decode(codec.encode({ type: 'data', stream: 1, payload: 1, headers: { at: new Date(NaN) } }));
+    expect(shown(headers)).toBe(shown({ at: new Date(NaN) }));
+  });
+
   it('RichCodec writes a frame that needs no tag as JsonCodec does, and reads it alike', () => {
     const untagged = jsonPayload().filter(
       (payload) => arrived(payload) !== undefined && codec.encodePayload(payload) === JSON.stringify(payload),

@@ -98,7 +98,7 @@ mistakes([
   {
     mistake: 'an option is of another library',
     program: (lab) => lab.serve(untyped({ cors: { origin: '*' } })),
-    fails: /^options: expected one of path, port, .*, origins, .*, got 'cors'$/,
+    fails: /^options: expected one of path, .*port, .*, origins, .*, got 'cors'$/,
   },
   {
     mistake: '`connect` of `rxmux` runs on a Node without WebSocket',

@@ -193,17 +193,12 @@ describe('handshakes', () => {
     });
   });
 
-  it.each<readonly [what: string, offer: Offer]>([
-    ['an acceptable one', {}],
-    ['one with another subprotocol', { protocols: ['x'] }],
-    ['one with another path', { path: '/x' }],
-  ])('A server reports no refusal for a handshake that another listener has answered: %s', async (_what, offer) => {
+  it('A server reports no refusal for a handshake that another listener answers', async () => {
     const { http, peers, refusals } = await started({ path: '/' });
-    // Only once, since the server leaves other paths to a listener that stays.
-    http.prependOnceListener('upgrade', (_request, socket) => {
+    http.once('upgrade', (_request, socket) => {
       socket.end('HTTP/1.1 429 Theirs\r\n\r\nlater');
     });
-    expect(await handshake(http, offer)).toMatchObject({ status: 429, body: 'later' });
+    expect(await handshake(http, { path: '/x' })).toMatchObject({ status: 429, body: 'later' });
     expect([peers, refusals]).toEqual([[], []]);
     await emptied(http);
   });

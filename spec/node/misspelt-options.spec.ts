@@ -8,7 +8,10 @@ import { createElement } from 'react';
 import { renderToString } from 'react-dom/server';
 import { NEVER } from 'rxjs';
 import { injectCall, injectPeer, muxResource, provideMux } from '../../src/angular.js';
+import * as bun from '../../src/bun.js';
 import { answer, answering, channel, client, contract, request, shared, stream, upload } from '../../src/contract.js';
+import * as crossws from '../../src/crossws.js';
+import * as deno from '../../src/deno.js';
 import { assemble, connect, JsonCodec, Peer, reopenOnReconnect, respond, retryWhenSafe, through, withCredit } from '../../src/index.js';
 import type { ConnectOptions } from '../../src/index.js';
 import { answerInspector, inspect, play, record } from '../../src/inspect.js';
@@ -29,6 +32,7 @@ import { MemoryLink } from '../../src/testing/memory-link.js';
 import { MemorySocket } from '../../src/testing/memory-socket.js';
 import { rxmuxInspector } from '../../src/vite.js';
 import * as vue from '../../src/vue.js';
+import * as workerd from '../../src/workerd.js';
 import { answerTopic, catchUp, memoryBus, memoryLog, presence, replayable, topic } from '../../src/topics.js';
 import { application } from '../angular/application.js';
 import { FakeClient, FakeServer } from '../redis/fake-redis.js';
@@ -48,7 +52,11 @@ const refusalOf = (place: string, misspelt: string): RegExp =>
 
 describe('A misspelt option is refused, because the program would run without the option', () => {
   it.each<[string, (options: object) => unknown, string, string]>([
-    ['serve', (options) => serve(given({ port: 0, ...options })), 'verfy', 'options'],
+    ['serve of rxmux/node', (options) => serve(given({ port: 0, ...options })), 'verfy', 'options'],
+    ['serve of rxmux/bun', (options) => bun.serve(given(options)), 'verfy', 'options'],
+    ['serve of rxmux/deno', (options) => deno.serve(given(options)), 'verfy', 'options'],
+    ['serve of rxmux/workerd', (options) => workerd.serve(given(options)), 'verfy', 'options'],
+    ['serve of rxmux/crossws', (options) => crossws.serve(given(options)), 'verfy', 'options'],
     ['serve with an option of a dialer', (options) => serve(given({ port: 0, ...options })), 'reconnect', 'options'],
     ['handleUpgrade', upgrade, 'orgins', 'options'],
     ['handleUpgrade with an option of serve', upgrade, 'port', 'options'],
@@ -211,8 +219,9 @@ describe('A misspelt option is refused by each door, because the program would r
   });
 
   it.each<[string, (server: MuxServer, options: object) => unknown, string, string]>([
-    ['MuxServer.notify', (server, options) => server.notify(1, options), 'header', 'options'],
-    ['MuxServer.close', (server, options) => server.close(options), 'drainMS', 'close'],
+    ['PeerServer.notify', (server, options) => server.notify(1, options), 'header', 'options'],
+    ['PeerServer.close', (server, options) => server.close(options), 'drainMS', 'close'],
+    ['MuxServer.close', (server, options) => server.close(options), 'drain', 'close'],
   ])('%s', async (_, act, misspelt, place) => {
     await using server = serve({ port: 0, host: '127.0.0.1' });
     await server.listening;

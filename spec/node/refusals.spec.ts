@@ -433,12 +433,13 @@ describe('upgrade socket', () => {
       const seen: string[] = [];
       const socket = await rawSocket(http.now);
       await new Promise<void>((resolve) => {
-        http.now.prependOnceListener('upgrade', () => {
-          setImmediate(() => seen.push('next turn'));
-        });
         server = serve({
           server: http.now,
           keepalive: false,
+          origins: () => {
+            setImmediate(() => seen.push('next turn'));
+            return true;
+          },
           onPeer: knows === 'onPeer' ? () => undefined : undefined,
           handler: () => {
             seen.push('handler');

@@ -166,8 +166,7 @@ function takeObject(value: object & { toJSON?: unknown }, step: Step, depth: num
   const plain = prototype === Object.prototype || prototype === null || Array.isArray(value);
   if (!plain) {
     if (isBytes(value)) return scalarTag(['bytes', toBase64(bytesOf(value))], depth, copying);
-    // JSON writes an invalid Date's NaN as null.
-    if (isDate(value)) return scalarTag(['date', value.getTime()], depth, copying);
+    if (isDate(value)) return scalarTag(['date', timeOf(value)], depth, copying);
     if (isCollection(Map, value)) return mapTag(value, step, depth, copying);
     if (isCollection(Set, value)) return setTag(value, step, depth, copying);
   }
@@ -193,6 +192,12 @@ function takeObject(value: object & { toJSON?: unknown }, step: Step, depth: num
     return { [TAG]: [TAG, take(copy[TAG], TAG, depth + TAG_LEVELS, copying)] };
   }
   return entriesOf(copy, depth + 1, copying);
+}
+
+/** The ms of a Date; `null` for an invalid one. */
+function timeOf(date: Date): number | null {
+  const ms = date.getTime();
+  return Number.isNaN(ms) ? null : ms;
 }
 
 /** Whether an object is a Map or a Set, of this realm or another, and not only called one. */

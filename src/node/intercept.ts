@@ -46,7 +46,7 @@ function isProbe(method: string | undefined): boolean {
   return method === 'GET' || method === 'HEAD';
 }
 
-/** Version 1 of the PROXY protocol is a line of text, and version 2 begins with a line break that no request has before its method. */
+/** Version 1 of the PROXY protocol is a line of text. Version 2 begins with a line break, which no request has before its method. */
 const PROXY_HEADERS = ['PROXY ', '\r\n\r\n\0\r\nQUIT\n'];
 /** Says how a proxy passes on the client's address without a PROXY header. */
 export const INSTEAD_OF_PROXY_HEADER =

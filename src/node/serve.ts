@@ -80,8 +80,9 @@ class NodeMuxServer extends PeerSet<IncomingMessage> implements MuxServer {
     const leaveUpgrades = takeUpgrades(this.#server, { path, isDraining, take: this.#take, refusePath: this.#refusePath });
     const leaveHealth = healthPath === undefined ? undefined : answerHealth(this.#server, healthPath, isDraining);
     this.#leaveServer = () => {
-      leaveUpgrades();
+      // The later one first: each puts back what it has found.
       leaveHealth?.();
+      leaveUpgrades();
     };
     this.listening = listening(this.#server);
     if (server !== undefined) {
