@@ -347,8 +347,10 @@ async function checkPage(browser, directory, command, server) {
 async function checkInspector(page, button) {
   await button.click();
   await page.locator('.names li', { hasText: '#1' }).first().click();
-  const frames = await page.locator('aside tbody tr').count();
-  check('vite dev: the plugin shows the frames of a peer that the page has made', frames === 2);
+  const frames = page.locator('aside tbody tr');
+  // The table fills in a later frame of the page.
+  await frames.nth(1).waitFor();
+  check('vite dev: the plugin shows the frames of a peer that the page has made', (await frames.count()) === 2);
 }
 
 /** Each hot update runs the module again, which makes another peer. The previous peer must be closed. */
