@@ -16,12 +16,14 @@ const WORDS = {
   'docs/guide/reconnect.md#a-page-that-sleeps': ['bfcache', 'wake', 'frozen tab', 'laptop lid'],
   'docs/guide/servers.md#who-may-connect': ['cors', 'csrf', 'cross origin', 'origins'],
   'docs/guide/servers.md#beside-other-servers': ['express', 'fastify'],
-  'docs/guide/servers.md#behind-proxies': ['nginx', 'haproxy', 'load balancer', 'ingress'],
+  'docs/guide/servers.md#compression': ['compression', 'permessage-deflate'],
+  'docs/guide/proxies.md': ['load balancer', 'ingress', 'reverse proxy'],
+  'docs/guide/proxies.md#nginx': ['nginx'],
+  'docs/guide/proxies.md#haproxy': ['haproxy'],
   'docs/guide/calls.md#progress-of-an-input': ['onProgress'],
   'docs/guide/security.md#limits': ['dos', 'max payload'],
   'docs/guide/topics.md': ['pubsub', 'broadcast', 'kafka'],
   'docs/guide/topics.md#rooms-users-and-presence': ['rooms', 'online users'],
-  'docs/RELIABILITY.md#against-a-remote-that-means-harm': ['compression', 'permessage-deflate'],
   'docs/recipes.md#a-file-upload-with-progress': ['upload progress'],
   'docs/recipes.md#a-rate-for-each-user': ['rate limit'],
   'docs/recipes.md#a-token-that-is-refreshed': ['auth token', 'authentication', 'bearer', 'login'],
@@ -32,7 +34,7 @@ const WORDS = {
 };
 
 /** So often a section has each of its words, so that it comes before sections that only use the word. */
-const TIMES = 12;
+const TIMES = 24;
 const HEADING = /<h[1-6][^>]*>.*?<a[^>]* href="#([^"]*)".*?<\/h[1-6]>/gs;
 
 const fields = { fields: ['title', 'titles', 'text'], storeFields: ['title', 'titles'] };

@@ -88,6 +88,14 @@ describe('MsgpackCodec.encode', () => {
     );
   });
 
+  it('MsgpackCodec lends the bytes of `encodeWith`, or leaves a frame to it', () => {
+    const payload = codec.encodePayload({ a: 1 });
+    const frame: Frame = { type: 'data', stream: 7, headers: { h: 1 }, end: true };
+    expect(new Uint8Array(codec.encodeWith(frame, payload))).toEqual(codec.lend(frame, payload)?.slice());
+    expect(codec.lend({ ...frame, trailers: { t: 1 } }, payload)).toBeNull();
+    expect(codec.lend(frame, '{"a":1}')).toBeNull();
+  });
+
   it('MsgpackCodec refuses an encoded payload of text', () => {
     expect(failureOf(() => codec.encodeWith({ type: 'data' }, '1'))).toBe(
       "TypeError: codec 'msgpack': expected the encoded payload as bytes, got text",

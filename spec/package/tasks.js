@@ -74,16 +74,14 @@ async function chat() {
 async function behindNginx() {
   const server = await startServer(directory, 'server.ts');
   try {
-    const [, guide] = /```nginx\n([^]*?)```/.exec(readFileSync(join(repository, 'docs/guide/servers.md'), 'utf8'));
-    const [upstream, location] = guide.split(/(?=^location)/m);
+    const guide = readFileSync(join(repository, 'docs/guide/proxies/nginx.conf'), 'utf8').replace(/\b8080\b/, server.port);
     for (const isWhole of [false, true]) {
       const port = await freePort();
       const folder = join(directory, `nginx-${port}`);
       mkdirSync(folder);
       const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${folder}/temp;`).join(' ');
-      const own = location.replace('location /mux', 'location /');
-      const forwarding = isWhole ? own : own.replace(/.*(Upgrade|Connection|http_version).*\n/g, '');
-      const http = `access_log off; ${paths} ${upstream.replace(/:808\d/g, `:${server.port}`)} server { listen 127.0.0.1:${port}; ${forwarding} }`;
+      const forwarding = isWhole ? guide : guide.replace(/.*(Upgrade|Connection|http_version).*\n/g, '');
+      const http = `access_log off; ${paths} ${forwarding.replace(/\b8000\b/, `127.0.0.1:${port}`)}`;
       writeFileSync(join(folder, 'nginx.conf'), `daemon off; pid ${folder}/pid; error_log ${folder}/log; events { } http { ${http} }`);
       const args = ['-p', folder, '-c', join(folder, 'nginx.conf'), '-e', 'stderr'];
       const printed = await beside('nginx', args, port, () => program('client.ts', `ws://127.0.0.1:${port}/`));
