@@ -34,9 +34,16 @@ export class Timeline {
     beforeEach(Socket.prototype, 'push', (socket, chunk) => {
       if (chunk !== null) this.#markSocket('read', socket);
     });
-    beforeEach(Server.prototype, 'emit', (_server, event, ...args) => {
-      if (event === 'connection') this.#connections.set(args[0] as Socket, ++this.#last);
-      if (event === 'upgrade') this.#markSocket('upgraded', args[1] as Socket);
+    const watched = new WeakSet();
+    beforeEach(Server.prototype, 'emit', (server, event, ...args) => {
+      if (event !== 'connection') return;
+      this.#connections.set(args[0] as Socket, ++this.#last);
+      if (watched.has(server)) return;
+      watched.add(server);
+      // On the server itself: code that answers upgrades may have put its own `emit` there, which passes on no upgrade.
+      beforeEach(server, 'emit', (_server, emitted, ...given) => {
+        if (emitted === 'upgrade') this.#markSocket('upgraded', given[1] as Socket);
+      });
     });
   }
 

@@ -1,10 +1,24 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
-import { BehaviorSubject, concat, filter, firstValueFrom, map, NEVER, of, ReplaySubject, scan, Subject, take, toArray } from 'rxjs';
+import {
+  BehaviorSubject,
+  concat,
+  filter,
+  firstValueFrom,
+  map,
+  NEVER,
+  of,
+  ReplaySubject,
+  scan,
+  Subject,
+  take,
+  takeWhile,
+  toArray,
+} from 'rxjs';
 import type { Observable } from 'rxjs';
 import { logger, RefusedError } from '../../src/index.js';
 import type { Peer, StreamHandler } from '../../src/index.js';
 import { answerInspector, inspect, inspectorFeed, Omitted } from '../../src/inspect.js';
-import type { InspectedPeer, InspectorBatch } from '../../src/inspect.js';
+import type { InspectorBatch } from '../../src/inspect.js';
 import { MsgpackCodec } from '../../src/msgpack.js';
 import { connect, serve } from '../../src/node.js';
 import type { MuxServer } from '../../src/node.js';
@@ -88,15 +102,31 @@ describe('an inspector over rxmux', () => {
     expect(dropped).toBe(0);
   });
 
-  it('A batch has the address of the server, without its query, and the name of the codec', async () => {
-    const server = serve({ port: 0, host: '127.0.0.1', path: '/mux', handler: (_, stream) => stream.reply('fine') });
+  it('A batch has the address of the server without its query, a codec other than json, and peers that have left since', async () => {
+    const server = serve({
+      codec: new MsgpackCodec(),
+      port: 0,
+      host: '127.0.0.1',
+      path: '/mux',
+      handler: (_, stream) => stream.reply('fine'),
+    });
     await server.listening;
-    const dialer = connect(`${server.url}?token=s3cret`);
+    const dialer = connect(`${server.url}?token=s3cret`, { codec: new MsgpackCodec() });
     await dialer.request(1);
-    const sample = async (source: Peer | MuxServer): Promise<InspectedPeer | undefined> =>
-      (await firstValueFrom(inspect(source).feed(NEVER))).peers[0];
-    const known = { url: server.url, codec: 'json' };
-    expect([await sample(dialer), await sample(server)]).toMatchObject([known, known]);
+    const batch = (source: Peer | MuxServer): Promise<InspectorBatch> => firstValueFrom(inspect(source).feed(NEVER));
+    expect((await batch(dialer)).peers).toMatchObject([{ url: server.url, codec: 'msgpack' }]);
+    expect(await batch(server)).toMatchObject({ url: server.url, peers: [{ codec: 'msgpack' }] });
+    const states = firstValueFrom(
+      inspect(server)
+        .feed(NEVER)
+        .pipe(
+          takeWhile(({ peers }) => peers.length > 0),
+          map(({ peers }) => peers[0]?.state),
+          toArray(),
+        ),
+    );
+    await dialer.close();
+    expect((await states).at(-1)).toBe('closed');
     await server.close({ drainMs: 0 });
   });
 

@@ -25,10 +25,7 @@ export interface InspectedPeer {
   readonly rttMs: number | null;
   /** Bytes that wait to be sent. */
   readonly bufferedAmount: number;
-  /**
-   * The address of its server, without credentials and query, which may hold tokens. Default unknown: a server that another program listens
-   * for does not know its own.
-   */
+  /** The address that it has dialed, without credentials and query, which may hold tokens. Default the `url` of its batch. */
   readonly url?: string | undefined;
   /** The name of its codec. Default `json`. */
   readonly codec?: string | undefined;
@@ -42,8 +39,10 @@ export interface InspectorBatch {
   readonly lines: readonly InspectorLine[];
   /** How many lines were dropped before these, because the viewer is too slow. */
   readonly dropped: number;
-  /** The watched peers that are connected, or connect. */
+  /** The watched peers that are connected, or connect, and those that have left since the batch before. */
   readonly peers: readonly InspectedPeer[];
+  /** The address of the server whose peers these are. Default unknown: a server that another program listens for does not know its own. */
+  readonly url?: string | undefined;
   /** How many other peers are connected, and not watched because of `maxPeers`. Default 0. */
   readonly unwatched?: number | undefined;
 }

@@ -110,10 +110,10 @@ class PeerInspection implements Inspection {
 
   constructor(
     peers$: Observable<Peer>,
-    serverUrl: () => string | undefined,
+    private readonly serverUrl: () => string | undefined,
     private readonly options: Used,
   ) {
-    this.#watch = new Watch(peers$, options.maxPeers, serverUrl, (seen, connection) => {
+    this.#watch = new Watch(peers$, options.maxPeers, (seen, connection) => {
       this.#see(seen, connection);
     });
     this.#history = new History(options.historyLines, options.historyMs);
@@ -129,19 +129,23 @@ class PeerInspection implements Inspection {
       let lines: InspectorLine[] = [...this.lines];
       let hasPayloads = false;
       let quiet = QUIET_TURNS;
+      let before = steadyNow();
       subscriber.add(payloads$.subscribe((asked) => (hasPayloads = asked)));
       subscriber.add(this.#takes({ hasPayloads: () => hasPayloads, take: (line) => lines.push(line) }));
       subscriber.add(
         timer(0, EVERY_MS).subscribe(() => {
           if (lines.length === 0 && ++quiet < QUIET_TURNS) return;
+          const now = steadyNow();
           const batch = {
-            at: steadyNow() - this.#began,
+            at: now - this.#began,
             lines,
             dropped: 0,
-            peers: this.#watch.samples(),
+            peers: this.#watch.samples(before),
             unwatched: this.#watch.unwatched,
+            url: this.serverUrl(),
           };
           lines = [];
+          before = now;
           quiet = 0;
           subscriber.next(batch);
         }),

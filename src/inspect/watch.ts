@@ -4,9 +4,13 @@ import { defaultLabel } from '../stream/label.js';
 import { sizedFramesOf } from '../peer/events.js';
 import type { SeenFrame } from '../peer/events.js';
 import { Peer } from '../peer/peer.js';
+import { steadyNow } from '../util/time.js';
 import type { InspectedPeer } from './batch.js';
 import { hiddenStreamsOf } from './hidden-streams.js';
 import type { WatchedConnection } from './inspected-line.js';
+
+/** A peer that has left is kept for longer than any feed waits between two batches, in ms. */
+const LEFT_MS = 5_000;
 
 /** Called with each frame of a watched peer, and its connection. */
 export type See = (seen: SeenFrame, connection: WatchedConnection) => void;
@@ -15,13 +19,13 @@ export type See = (seen: SeenFrame, connection: WatchedConnection) => void;
 export class Watch {
   readonly #peers = new Map<Peer, Connections>();
   readonly #unwatched = new Set<Peer>();
+  /** The last samples of peers that have left a short time ago. */
+  #left: readonly { readonly sample: InspectedPeer; readonly at: number }[] = [];
   #connections = 0;
 
   constructor(
     private readonly peers$: Observable<Peer>,
     private readonly maxPeers: number,
-    /** Returns the address of the server whose peers are watched; `undefined` while it is not known. */
-    private readonly serverUrl: () => string | undefined,
     private readonly see: See,
   ) {}
 
@@ -41,10 +45,10 @@ export class Watch {
     return all;
   }
 
-  /** The watched peers now. */
-  samples(): readonly InspectedPeer[] {
-    const url = this.serverUrl();
-    return [...this.#peers].map(([peer, connections]) => sampleOf(peer, connections.newest().c, url));
+  /** The watched peers now, and those that have left since a time of {@link steadyNow}. */
+  samples(since: number): readonly InspectedPeer[] {
+    const left = this.#left.filter(({ at }) => at >= since).map(({ sample }) => sample);
+    return [...[...this.#peers].map(([peer, connections]) => sampleOf(peer, connections.newest().c)), ...left];
   }
 
   /** How many peers are connected, and not watched. */
@@ -67,6 +71,9 @@ export class Watch {
       }),
     );
     void peer.closed.then(() => {
+      if (watched.closed) return;
+      const at = steadyNow();
+      this.#left = [...this.#left.filter((left) => left.at > at - LEFT_MS), { sample: sampleOf(peer, connections.newest().c), at }];
       watched.unsubscribe();
     });
     return watched;
@@ -109,11 +116,12 @@ class Connections {
   }
 }
 
-function sampleOf(peer: Peer, c: number, serverUrl: string | undefined): InspectedPeer {
+// A batch has a sample of each peer, so it leaves out what is known without it.
+function sampleOf(peer: Peer, c: number): InspectedPeer {
   const { status, isDialer, rttMs, bufferedAmount, codec } = peer;
   const [name = ''] = peer.toString().split(' {');
   const reconnects = status.state === 'open' ? status.reconnects : 0;
-  const url = isDialer ? dialledUrl(Peer.core(peer)?.remote ?? '') : serverUrl;
+  const url = isDialer ? dialledUrl(Peer.core(peer)?.remote ?? '') : undefined;
   return {
     c,
     name,
@@ -122,7 +130,7 @@ function sampleOf(peer: Peer, c: number, serverUrl: string | undefined): Inspect
     reconnects,
     rttMs,
     bufferedAmount,
-    codec: codec.name,
+    ...(codec.name === 'json' ? {} : { codec: codec.name }),
     ...(url === undefined ? {} : { url }),
   };
 }

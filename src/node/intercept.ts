@@ -13,9 +13,12 @@ import { answerHttp, pathOf } from './refusal.js';
  */
 export function intercept(server: EventEmitter, take: (event: string | symbol, args: readonly unknown[]) => boolean): () => void {
   const own = Object.getOwnPropertyDescriptor(server, 'emit');
-  const emit = server.emit.bind(server);
+  // Looked up at each event: a tool may replace the method of all servers later.
+  const before = (): Pick<EventEmitter, 'emit'> =>
+    own === undefined ? (Object.getPrototypeOf(server) as EventEmitter) : { emit: own.value as EventEmitter['emit'] };
   let isOn = true;
-  const emitting = (event: string | symbol, ...args: unknown[]): boolean => (isOn && take(event, args)) || emit(event, ...args);
+  const emitting = (event: string | symbol, ...args: unknown[]): boolean =>
+    (isOn && take(event, args)) || before().emit.call(server, event, ...args);
   server.emit = emitting;
   return () => {
     isOn = false;

@@ -21,6 +21,8 @@ export class Diagram {
   readonly #samples = new Map<number, InspectedPeer>();
   /** How many connected peers the feed does not watch. */
   unwatched = 0;
+  /** The address of the server whose peers the feed watches, if it says it. */
+  url: string | undefined;
   /** How many lines the feed has dropped. */
   dropped = 0;
   /** Rises with each change of what is already drawn. */
@@ -50,7 +52,7 @@ export class Diagram {
   }
 
   /** @param local the time on the clock of the page, in ms */
-  receive({ at, lines, dropped, peers, unwatched = 0 }: InspectorBatch, local: number): void {
+  receive({ at, lines, dropped, peers, unwatched = 0, url }: InspectorBatch, local: number): void {
     this.#follow(at, local);
     const drawn = this.now(local);
     for (const line of lines) {
@@ -60,6 +62,7 @@ export class Diagram {
     }
     this.dropped += dropped;
     this.unwatched = unwatched;
+    this.url = url;
     if (dropped > 0) this.timeline.doubt();
     this.#sampled(at, peers);
     this.#place();

@@ -88,7 +88,7 @@ export class Inspector {
 
   /** The server of a lane, for a copied command. */
   targetOf({ c }: Lane): Target {
-    const { url = this.url, codec } = this.diagram.sampleOf(c) ?? {};
+    const { url = this.diagram.url ?? this.url, codec } = this.diagram.sampleOf(c) ?? {};
     return { url, codec };
   }
 

@@ -4,15 +4,17 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { tap } from 'rxjs';
 import type { Stream } from '../../../src/index.js';
 import { answerInspector, inspect } from '../../../src/inspect.js';
+import type { Inspection } from '../../../src/inspect.js';
 import { connect, serve } from '../../../src/node.js';
 
 const EVERY_MS = 50;
 const REQUESTS = 10;
 const [dialers, streams, ends, file] = [Number(process.argv[2]), Number(process.argv[3]), Number(process.argv[4]), String(process.argv[5])];
 const limits = { maxStreams: 2 * streams };
-const passed = { bytes: 0, viewers: 0, requests: 0, answers: 0, lines: 0 };
+const passed = { bytes: 0, viewers: 0, requests: 0, answers: 0, parts: 0 };
 
 const open: Stream[] = [];
 const app = serve({
@@ -32,8 +34,23 @@ const page = readFileSync(file);
 const http = createServer((_, response) => response.setHeader('content-type', 'text/html').end(page)).listen(0, '127.0.0.1');
 await once(http, 'listening');
 const viewers = new Set<Socket>();
-http.on('upgrade', (_, socket: Socket) => viewers.add(socket.on('close', () => viewers.delete(socket))));
-serve({ server: http, path: '/inspect', handler: answerInspector(inspection, { verify: () => true }) });
+/** Counts the lines and the peers of the batches that viewers get. */
+const counted: Inspection = {
+  lines: inspection.lines,
+  feed: (payloads$) => inspection.feed(payloads$).pipe(tap((batch) => (passed.parts += batch.lines.length + batch.peers.length))),
+  close: () => {
+    inspection.close();
+  },
+};
+serve({
+  server: http,
+  path: '/inspect',
+  onPeer: (_, request) => {
+    const socket = request?.socket;
+    if (socket !== undefined) viewers.add(socket.on('close', () => viewers.delete(socket)));
+  },
+  handler: answerInspector(counted, { verify: () => true }),
+});
 
 const url = `ws://127.0.0.1:${(app.address() as AddressInfo).port}`;
 const peers = Array.from({ length: dialers }, () => connect(url, { limits }));
@@ -52,5 +69,5 @@ setInterval(() => {
 console.log(`http://127.0.0.1:${(http.address() as AddressInfo).port}/#/inspect`);
 process.stdin.on('data', () => {
   const bytes = [...viewers].reduce((sum, { bytesWritten }) => sum + bytesWritten, 0);
-  console.log(JSON.stringify({ ...passed, bytes, viewers: viewers.size, requests: turn, lines: inspection.lines.length }));
+  console.log(JSON.stringify({ ...passed, bytes, viewers: viewers.size, requests: turn }));
 });

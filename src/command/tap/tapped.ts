@@ -14,6 +14,7 @@ export class Tapped implements Inspection {
   readonly #live$ = new Subject<InspectorLine>();
   readonly #history$ = new ReplaySubject<InspectorLine>(HISTORY_LINES, HISTORY_MS);
   readonly #peers = new Map<number, InspectedPeer>();
+  readonly #left$ = new Subject<InspectedPeer>();
 
   /**
    * @param url the address of the proxy, over which a copied command is inspected too
@@ -40,7 +41,6 @@ export class Tapped implements Inspection {
   }
 
   opened(c: number, codec: string): void {
-    const { url } = this;
     this.#peers.set(c, {
       c,
       name: `connection ${c}`,
@@ -49,13 +49,15 @@ export class Tapped implements Inspection {
       reconnects: 0,
       rttMs: null,
       bufferedAmount: 0,
-      url,
       codec,
     });
   }
 
   closed(c: number): void {
+    const peer = this.#peers.get(c);
+    if (peer === undefined) return;
     this.#peers.delete(c);
+    this.#left$.next({ ...peer, state: 'closed' });
   }
 
   close(): void {
@@ -66,10 +68,16 @@ export class Tapped implements Inspection {
   #feed(payloads$: Observable<boolean>): Observable<InspectorBatch> {
     let hasPayloads = false;
     const asking = payloads$.subscribe((asked) => (hasPayloads = asked));
+    let left: InspectedPeer[] = [];
+    asking.add(this.#left$.subscribe((peer) => left.push(peer)));
     const live$ = this.#live$.pipe(map((line) => (hasPayloads ? line : withoutContent(line))));
     return concat(from(this.lines), live$).pipe(
       bufferTime(EVERY_MS),
-      map((lines) => ({ at: this.now(), lines, dropped: 0, peers: [...this.#peers.values()] })),
+      map((lines) => {
+        const peers = [...this.#peers.values(), ...left];
+        left = [];
+        return { at: this.now(), lines, dropped: 0, peers, url: this.url };
+      }),
       finalize(() => {
         asking.unsubscribe();
       }),
