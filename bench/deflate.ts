@@ -66,7 +66,7 @@ async function measure(isQuick: boolean): Promise<void> {
     'CPU of a message, µs',
     `${connections} connections, MiB`,
   ];
-  const text = `\`npm run bench:deflate\` writes this table. A server pushes ${messages} JSON messages in each of ${rounds} rounds by turns, each message in a turn of its own. The bytes are those on the wire, and the CPU is the server's, zlib's threads included. The connections are idle, and each has made one call.
+  const text = `\`npm run bench:deflate\` writes this table. A server pushes ${messages} JSON messages in each of ${rounds} rounds by turns, and sends each message in its own turn. The table counts bytes on the wire, and the server's CPU with zlib's threads. Each idle connection has made one call.
 
 ${markdown(titles, rows)}
 

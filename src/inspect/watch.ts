@@ -9,9 +9,6 @@ import type { InspectedPeer } from './batch.js';
 import { hiddenStreamsOf } from './hidden-streams.js';
 import type { WatchedConnection } from './inspected-line.js';
 
-/** A peer that has left is kept for longer than any feed waits between two batches, in ms. */
-const LEFT_MS = 5_000;
-
 /** Called with each frame of a watched peer, and its connection. */
 export type See = (seen: SeenFrame, connection: WatchedConnection) => void;
 
@@ -19,7 +16,7 @@ export type See = (seen: SeenFrame, connection: WatchedConnection) => void;
 export class Watch {
   readonly #peers = new Map<Peer, Connections>();
   readonly #unwatched = new Set<Peer>();
-  /** The last samples of peers that have left a short time ago. */
+  /** The last samples of the newest peers that have left, `maxPeers` at most. */
   #left: readonly { readonly sample: InspectedPeer; readonly at: number }[] = [];
   #connections = 0;
 
@@ -72,8 +69,8 @@ export class Watch {
     );
     void peer.closed.then(() => {
       if (watched.closed) return;
-      const at = steadyNow();
-      this.#left = [...this.#left.filter((left) => left.at > at - LEFT_MS), { sample: sampleOf(peer, connections.newest().c), at }];
+      const sample = sampleOf(peer, connections.newest().c);
+      this.#left = [...this.#left, { sample, at: steadyNow() }].slice(-this.maxPeers);
       watched.unsubscribe();
     });
     return watched;
