@@ -8,6 +8,7 @@ import { RemoteError } from '../../src/index.js';
 import { answering } from '../../src/contract.js';
 import { serve } from '../../src/node.js';
 import type { MuxServer } from '../../src/node.js';
+import { collectLogs } from '../support/peer/logs.js';
 import { answers, api } from './api.js';
 import { BuiltCommand } from './command.js';
 
@@ -39,6 +40,7 @@ beforeEach(async () => {
 });
 
 afterEach(() => server.close({ drainMs: 0 }));
+collectLogs();
 
 /** Writes a module, and returns its path. */
 function written(name: string, text: string): string {

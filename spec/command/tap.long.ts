@@ -12,8 +12,11 @@ import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { WebSocket as Ws, WebSocketServer } from 'ws';
 import { serve } from '../../src/node.js';
+import { collectLogs } from '../support/peer/logs.js';
 import { until } from '../support/socket/leaks.js';
 import { BuiltCommand } from './command.js';
+
+collectLogs();
 
 let command: BuiltCommand;
 const files = mkdtempSync(join(tmpdir(), 'rxmux-tap-'));
