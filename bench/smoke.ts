@@ -1,5 +1,5 @@
 // `npm run bench:smoke` checks the ratios to the same wire written by hand against baseline.json. The file holds a recording for each
-// kind of processor; `-- --record` writes the recording of this one.
+// kind of processor and version of Node; `-- --record` writes the recording of this one.
 import { existsSync, readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
@@ -41,7 +41,7 @@ const PATIENCE_MS = 240_000;
 const MOST_STOLEN = 0.01;
 const BASELINE = join(ROOT, 'bench/baseline.json');
 
-const PROCESSOR = cpus()[0]?.model ?? 'unknown';
+const HERE = { processor: cpus()[0]?.model ?? 'unknown', node: Number.parseInt(process.versions.node) };
 
 const values = fromCommandLine((args) =>
   parseOptions(args, { record: { type: 'boolean', default: false }, 'no-types': { type: 'boolean', default: false } }),
@@ -92,8 +92,8 @@ if (unjudged.length > 0)
 if (values.record) {
   if (honestRounds < FEWEST_ROUNDS || unjudged.length > 0)
     throw new Error('a baseline is recorded on a machine that has nothing else to do');
-  const others = recordings().filter(({ processor }) => processor !== PROCESSOR);
-  await writeJson(BASELINE, [...others, { processor: PROCESSOR, ratios: ratios() }]);
+  const others = recordings().filter(({ processor, node }) => processor !== HERE.processor || node !== HERE.node);
+  await writeJson(BASELINE, [...others, { ...HERE, ratios: ratios() }]);
 } else {
   const worse = worsened();
   for (const { workload, metric, recorded, measured: now } of worse)
@@ -129,7 +129,7 @@ function isQuiet(id: string): boolean {
 function worsened(): Regression[] {
   const judged = measured.map(({ id, metrics }) => ({ id, metrics: metrics.filter((metric) => isJudged(id, metric)) }));
   const now = ratios();
-  const [kindest = []] = comparable(recordings(), PROCESSOR)
+  const [kindest = []] = comparable(recordings(), HERE)
     .map((recording) => regressions(judged, recording.ratios, now, ALLOWANCE))
     .sort((one, other) => one.length - other.length);
   return kindest;

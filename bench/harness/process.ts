@@ -20,6 +20,8 @@ interface Waiting {
 export class Worker {
   /** Where each process leaves a CPU profile; `null` for none. */
   static profiles: string | null = null;
+  /** The Node that runs each process. */
+  static program = process.execPath;
   readonly #child: ChildProcess;
   readonly #waiting = new Map<number, Waiting>();
   #last = 0;
@@ -27,6 +29,7 @@ export class Worker {
   constructor(private readonly title: string) {
     const profile = Worker.profiles === null ? [] : ['--cpu-prof', `--cpu-prof-dir=${Worker.profiles}`];
     this.#child = fork(WORKER, {
+      execPath: Worker.program,
       execArgv: ['--expose-gc', '--enable-source-maps', ...profile],
       env: { ...process.env, NODE_ENV: 'production' },
     });

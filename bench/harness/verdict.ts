@@ -3,9 +3,10 @@ import type { Figures, Metric } from '../workloads/workload.js';
 /** The ratio to the reference, by workload and metric. */
 export type Ratios = Readonly<Record<string, Readonly<Record<string, number>>>>;
 
-/** The ratios of a quiet run, and the processor that it was made on. */
+/** The ratios of a quiet run, and the processor and the major version of Node that it was made on. */
 export interface Recording {
   readonly processor: string;
+  readonly node: number;
   readonly ratios: Ratios;
 }
 
@@ -40,14 +41,16 @@ export function regressions(
 }
 
 /**
- * The recordings to compare a run with: the one of its processor, or else all. Then the run must hold one of them.
+ * The recordings to compare a run with: the one of its processor and its Node, or else those of its Node, or else all. The run must hold
+ * one of them.
  *
  * @throws TypeError where there is no recording
  */
-export function comparable(recordings: readonly Recording[], processor: string): readonly Recording[] {
+export function comparable(recordings: readonly Recording[], { processor, node }: Omit<Recording, 'ratios'>): readonly Recording[] {
   if (recordings.length === 0) throw new TypeError('expected a recording to compare with, got none');
-  const own = recordings.filter((recording) => recording.processor === processor);
-  return own.length > 0 ? own : recordings;
+  const onNode = recordings.filter((recording) => recording.node === node);
+  const own = onNode.filter((recording) => recording.processor === processor);
+  return [own, onNode].find(({ length }) => length > 0) ?? recordings;
 }
 
 /** The share of a core that the busier end must have had. */

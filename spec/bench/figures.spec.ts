@@ -168,17 +168,23 @@ describe('verdict', () => {
   });
 
   describe('the recordings to compare with', () => {
-    const recordings = ['one processor', 'another'].map((processor) => ({ processor, ratios: {} }));
+    const recordings = [
+      { processor: 'one', node: 20, ratios: {} },
+      { processor: 'another', node: 20, ratios: {} },
+      { processor: 'one', node: 24, ratios: {} },
+    ];
 
     it.each([
-      ['another', ['another']],
-      ['a third', ['one processor', 'another']],
-    ])('A run compares with the recording of its processor, or else with all: %s', (processor, expected) => {
-      expect(comparable(recordings, processor).map((recording) => recording.processor)).toEqual(expected);
+      ['one', 24, ['one 24']],
+      ['another', 24, ['one 24']],
+      ['a third', 20, ['one 20', 'another 20']],
+      ['one', 26, ['one 20', 'another 20', 'one 24']],
+    ])('A run compares with the recording of its processor and Node, or else with those of its Node: %s on %d', (processor, node, expected) => {
+      expect(comparable(recordings, { processor, node }).map((recording) => `${recording.processor} ${recording.node}`)).toEqual(expected);
     });
 
     it('The comparison throws without a recording', () => {
-      expect(() => comparable([], 'one processor')).toThrow(new TypeError('expected a recording to compare with, got none'));
+      expect(() => comparable([], { processor: 'one', node: 20 })).toThrow(new TypeError('expected a recording to compare with, got none'));
     });
   });
 
