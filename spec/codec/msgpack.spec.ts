@@ -1,7 +1,7 @@
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from '@jest/globals';
 import { decode, encode, ExtData } from '@msgpack/msgpack';
-import { mayBeIndex } from '../../src/codec/json-check.js';
+import { bytesOf, mayBeIndex } from '../../src/codec/json-check.js';
 import { JsonCodec } from '../../src/codec/json.js';
 import { decodeCanonical, encodeCanonical, encodePlain } from '../../src/codec/msgpack-plain.js';
 import { MsgpackDecoder } from '../../src/codec/msgpack.js';
@@ -94,6 +94,30 @@ describe('MsgpackCodec.encode', () => {
     expect(new Uint8Array(codec.encodeWith(frame, payload))).toEqual(codec.lend(frame, payload)?.slice());
     expect(codec.lend({ ...frame, trailers: { t: 1 } }, payload)).toBeNull();
     expect(codec.lend(frame, '{"a":1}')).toBeNull();
+  });
+
+  it('MsgpackCodec packs a payload into the bytes of `encodePayload`, which later payloads do not change', () => {
+    const pool: (readonly [payload: unknown, packed: Message | Uint8Array])[] = [];
+    fc.assert(
+      fc.property(frames(binaryPayload()), binaryPayload(), (frame, payload) => {
+        fc.pre(!hasProtoKey(payload));
+        pool.push([payload, codec.packPayload(payload)]);
+        expect(new Uint8Array(codec.encodeWith(frame, codec.packPayload(payload)))).toEqual(
+          new Uint8Array(codec.encode({ ...frame, payload })),
+        );
+      }),
+    );
+    for (const [payload, each] of pool) expect(bytesOf(each as Uint8Array)).toEqual(new Uint8Array(codec.encodePayload(payload)));
+  });
+
+  it('MsgpackCodec packs small payloads one behind the other, and gives a long one a buffer of its own', () => {
+    const small = Array.from({ length: 3_000 }, (_, n) => codec.packPayload({ n, text: 'small' }));
+    expect(small.every((each) => each instanceof Uint8Array)).toBe(true);
+    expect(new Set(small.map((each) => (each as Uint8Array).buffer)).size).toBeLessThan(20);
+    expect(small.map((each) => (codec.decodePayload(bytesOf(each as Uint8Array).slice().buffer) as { readonly n: number }).n)).toEqual(
+      small.map((_, n) => n),
+    );
+    expect(codec.packPayload('x'.repeat(1_500))).not.toBeInstanceOf(Uint8Array);
   });
 
   it('MsgpackCodec refuses an encoded payload of text', () => {

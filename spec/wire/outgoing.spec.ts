@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { JsonCodec } from '../../src/codec/json.js';
 import { MsgpackCodec } from '../../src/codec/msgpack.js';
 import { RichCodec } from '../../src/codec/rich.js';
-import { checkedCodec } from '../../src/wire/codec.js';
+import { checkedCodec, packedPayload } from '../../src/wire/codec.js';
 import type { Codec, Message } from '../../src/wire/codec.js';
 import { ProtocolError } from '../../src/wire/errors.js';
 import { Slicer, slicerToSend, splitFrame } from '../../src/wire/fragment.js';
@@ -13,6 +13,8 @@ import { framesEqual } from '../../src/wire/mapping.js';
 import { encodedPartOf, encodeFrame, OutgoingFrame } from '../../src/wire/outgoing.js';
 import { HeldBytes, weightOfPiece } from '../../src/wire/reassembly.js';
 import { SharedEncoding, sharedSliceOf } from '../../src/wire/shared.js';
+import { Sending } from '../../src/stream/sending.js';
+import { isArrayBuffer } from '../../src/util/check.js';
 import { disguised } from '../support/codec/foreign.js';
 import fc from '../support/fast-check.js';
 import { binaryPayload, frames, jsonPayload, richPayload } from '../support/wire/arbitraries.js';
@@ -49,6 +51,57 @@ describe('OutgoingFrame', () => {
   it('`encodedPayload` returns the encoded payload, and null for any other frame', () => {
     expect(OutgoingFrame.encodedPayload(new OutgoingFrame(frame, '{"n":1}', json))).toBe('{"n":1}');
     expect(OutgoingFrame.encodedPayload(frame)).toBeNull();
+  });
+});
+
+describe('a packed payload', () => {
+  const msgpack = new MsgpackCodec();
+  const bytes = new Uint8Array(msgpack.encodePayload(frame.payload));
+  const packed = (): OutgoingFrame => new OutgoingFrame(frame, packedPayload(msgpack, frame.payload), msgpack);
+
+  it('A frame keeps the view of its pool, and encodes around it', () => {
+    const outgoing = packed();
+    expect(OutgoingFrame.packedBy(msgpack, outgoing)).toBeInstanceOf(Uint8Array);
+    expect(OutgoingFrame.packedBy(json, outgoing)).toBeNull();
+    expect(encodeFrame(outgoing, msgpack)).toEqual(msgpack.encode(frame));
+  });
+
+  it('`encodedBy` returns the bytes without their pool', () => {
+    const encoded = OutgoingFrame.encodedBy(msgpack, packed());
+    expect([isArrayBuffer(encoded), new Uint8Array(encoded as ArrayBuffer)]).toEqual([true, bytes]);
+  });
+
+  it('A frame that waits leaves the pool', () => {
+    const outgoing = packed();
+    new Sending().add(outgoing);
+    expect(isArrayBuffer(OutgoingFrame.encodedPayload(outgoing))).toBe(true);
+    expect(encodeFrame(outgoing, msgpack)).toEqual(msgpack.encode(frame));
+  });
+
+  it.each<[what: string, codec: Codec]>([
+    [
+      '`encodePayload`',
+      new (class extends MsgpackCodec {
+        override encodePayload(payload: unknown): ArrayBuffer {
+          return super.encodePayload(payload);
+        }
+      })(),
+    ],
+    [
+      '`encodeWith`',
+      new (class extends MsgpackCodec {
+        override encodeWith(given: Frame, payload: ArrayBuffer): ArrayBuffer {
+          return super.encodeWith(given, payload);
+        }
+      })(),
+    ],
+  ])('A subclass that overrides %s packs nothing', (_what, codec) => {
+    expect(packedPayload(codec, 1)).not.toBeInstanceOf(Uint8Array);
+  });
+
+  it('A codec that packs neither text nor bytes is refused', () => {
+    const broken = Object.assign(new MsgpackCodec(), { packPayload: () => 1 });
+    expect(() => packedPayload(broken as unknown as Codec, 1)).toThrow("codec 'msgpack': expected text or bytes to be encoded, got 1");
   });
 });
 

@@ -46,6 +46,12 @@ function nativeText(): NativeText | null {
   return utf8Write && utf8Slice && latin1Slice ? { utf8Write, utf8Slice, latin1Slice } : null;
 }
 
+const POOL_BYTES = 8192;
+/** A longer value wastes too much of the pool, and the time of its ArrayBuffer counts less. */
+const MOST_PACKED_BYTES = 1024;
+let pool = new Uint8Array();
+let packedBytes = POOL_BYTES;
+
 const newScratch = (bytes: number): DataView<ArrayBuffer> => new DataView(new ArrayBuffer(bytes));
 const SCRATCH_BYTES = 4096;
 let view = newScratch(SCRATCH_BYTES);
@@ -64,17 +70,39 @@ let isWriting = false;
  * ```
  */
 export function encodePlain(value: unknown): ArrayBuffer | null {
+  return writePlain(value, separate);
+}
+
+/** Encodes as {@link encodePlain} does. A small value is a view of a pool, whose bytes do not change. */
+export function packPlain(value: unknown): ArrayBuffer | Uint8Array | null {
+  return writePlain(value, packed);
+}
+
+function writePlain<T>(value: unknown, copy: () => T): T | null {
   if (!beginWrite()) return null;
   try {
-    if (!put(value, MOST_LEVELS)) return null;
-    if (written < scratch.length) return scratch.buffer.slice(0, written);
-    // The room was made for one long text, or for bytes. It is full, so no copy is needed.
-    const { buffer } = scratch;
-    useScratch(newScratch(SCRATCH_BYTES));
-    return buffer;
+    return put(value, MOST_LEVELS) ? copy() : null;
   } finally {
     endWrite();
   }
+}
+
+function separate(): ArrayBuffer {
+  if (written < scratch.length) return scratch.buffer.slice(0, written);
+  // The room was made for one long text, or for bytes. It is full, so no copy is needed.
+  const { buffer } = scratch;
+  useScratch(newScratch(SCRATCH_BYTES));
+  return buffer;
+}
+
+function packed(): ArrayBuffer | Uint8Array {
+  if (written > MOST_PACKED_BYTES) return separate();
+  if (packedBytes + written > POOL_BYTES) {
+    pool = new Uint8Array(POOL_BYTES);
+    packedBytes = 0;
+  }
+  pool.set(scratch.subarray(0, written), packedBytes);
+  return pool.subarray(packedBytes, (packedBytes += written));
 }
 
 function beginWrite(): boolean {

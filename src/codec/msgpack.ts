@@ -1,7 +1,7 @@
 import { Decoder, EXT_TIMESTAMP, Encoder, ExtData, decodeTimestampToTimeSpec, encodeTimestampExtension } from '@msgpack/msgpack';
 import type { ExtensionCodecType } from '@msgpack/msgpack';
 import { isArrayBuffer, isPlainObject } from '../util/check.js';
-import type { Codec, Message } from '../wire/codec.js';
+import type { Codec, Message, PackedPayload } from '../wire/codec.js';
 import { ProtocolError } from '../wire/errors.js';
 import { ABSENT, IN_ENVELOPE_ORDER } from '../wire/frame.js';
 import type { CompleteFrame, Frame, Metadata } from '../wire/frame.js';
@@ -19,6 +19,7 @@ import {
   encodeCanonicalAround,
   encodePlain,
   lendCanonical,
+  packPlain,
 } from './msgpack-plain.js';
 import { MAX_DEPTH, metadataCopy, plainCopy } from './plain-copy.js';
 import { bytesOf, carriesEntry, mayBeIndex } from './json-check.js';
@@ -159,18 +160,18 @@ export class MsgpackCodec implements Codec {
    *
    * @throws TypeError as {@link encode} does, and for a payload that is text
    */
-  encodeWith(frame: Frame, encodedPayload: Message): ArrayBuffer {
+  encodeWith(frame: Frame, encodedPayload: PackedPayload): ArrayBuffer {
     if (typeof encodedPayload === 'string') throw new TypeError(`codec 'msgpack': expected the encoded payload as bytes, got text`);
-    const payload = new Uint8Array(encodedPayload);
-    return encodeCanonical(frame, payload) ?? this.#joined(frame, payload.buffer);
+    const payload = bytesOf(encodedPayload);
+    return encodeCanonical(frame, payload) ?? this.#joined(frame, payload.slice().buffer);
   }
 
   /**
    * Encodes a frame around its payload's bytes. Returns a view of memory that the next call overwrites. `null` for a frame with more than
    * `type`, `stream`, `end`, headers and a payload, and for a payload that is text.
    */
-  lend(frame: Frame, encodedPayload: Message): Uint8Array | null {
-    return typeof encodedPayload === 'string' ? null : lendCanonical(frame, new Uint8Array(encodedPayload));
+  lend(frame: Frame, encodedPayload: PackedPayload): Uint8Array | null {
+    return typeof encodedPayload === 'string' ? null : lendCanonical(frame, bytesOf(encodedPayload));
   }
 
   /**
@@ -226,6 +227,15 @@ export class MsgpackCodec implements Codec {
     // The encoder keeps a buffer of twice the size of the largest value that it ever encoded. The decoder keeps its last message.
     if (buffer.byteLength > KEPT_BYTES) this.#encoder = newEncoder();
     return buffer;
+  }
+
+  /**
+   * Encodes a payload. A small one is a view of memory that other payloads share.
+   *
+   * @throws TypeError as {@link encodePayload} does
+   */
+  packPayload(payload: unknown): PackedPayload {
+    return packPlain(payload) ?? this.encodePayload(payload);
   }
 
   /**

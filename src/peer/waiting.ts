@@ -4,7 +4,7 @@ import type { CloseCause } from '../stream/end.js';
 import { SPARED_BYTES, STREAM_ROOM_BYTES, runAll, takeTasks } from '../stream/sending.js';
 import type { Place, StreamCore } from '../stream/stream-core.js';
 import { LazySet } from '../util/collections.js';
-import type { Message } from '../wire/codec.js';
+import type { PackedPayload } from '../wire/codec.js';
 import { ResetCode } from '../wire/codes.js';
 import { ConnectError, QueueOverflowError, RefusedError, StreamError } from '../wire/errors.js';
 import type { AnyMuxError } from '../wire/errors.js';
@@ -50,7 +50,7 @@ export class Waiting implements Place {
    *
    * @throws QueueOverflowError if the queue is full; one stream larger than the limit may wait alone
    */
-  enqueue(stream: StreamCore, encodedPayload: Message | null): void {
+  enqueue(stream: StreamCore, encodedPayload: PackedPayload | null): void {
     const bytes = chargeOfPart(encodedPayload);
     if (this.#bytes > 0 && this.#bytes + bytes > this.limit) {
       throw new QueueOverflowError(

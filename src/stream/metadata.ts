@@ -1,7 +1,7 @@
 import { isThenable, tagOf } from '../util/check.js';
 import { getOrMake } from '../util/collections.js';
-import { checkedMessage, isNearer } from '../wire/codec.js';
-import type { Codec, Message } from '../wire/codec.js';
+import { checkedMessage, isNearer, unpacked } from '../wire/codec.js';
+import type { Codec, Message, PackedPayload } from '../wire/codec.js';
 import type { Metadata, MetadataInput } from '../wire/frame.js';
 import { markHandled } from './promises.js';
 
@@ -93,8 +93,8 @@ function encoded(metadata: Metadata, codec: Codec, field: MetadataField): Messag
 }
 
 /** A payload for read-only use: a copy of what is sent of it, frozen at all levels. */
-export function readOnly(payload: unknown, encodedPayload: Message, codec: Codec): unknown {
-  return typeof payload === 'object' && payload !== null ? freezeDeep(codec.decodePayload(encodedPayload)) : payload;
+export function readOnly(payload: unknown, packed: PackedPayload, codec: Codec): unknown {
+  return typeof payload === 'object' && payload !== null ? freezeDeep(codec.decodePayload(unpacked(packed))) : payload;
 }
 
 /** Freezes a decoded value at all levels. Bytes cannot be frozen. */

@@ -1,6 +1,6 @@
-import type { Message, Codec } from '../wire/codec.js';
+import type { Codec, Message, PackedPayload } from '../wire/codec.js';
 import { ABSENT } from '../wire/frame.js';
-import { checkedMessage } from '../wire/codec.js';
+import { checkedMessage, packedPayload } from '../wire/codec.js';
 import { map } from 'rxjs';
 import type { OperatorFunction } from 'rxjs';
 
@@ -66,7 +66,7 @@ export interface EncodedPayload {
   /** The value for observers, without a shared payload around it; `ABSENT` for no payload. */
   readonly value: unknown;
   /** `null` for no payload. */
-  readonly encoded: Message | null;
+  readonly encoded: PackedPayload | null;
 }
 
 /**
@@ -77,7 +77,7 @@ export interface EncodedPayload {
 export function encodedPayload(codec: Codec, source: unknown): EncodedPayload {
   if (source === undefined || source === ABSENT) return { source, value: ABSENT, encoded: null };
   if (source instanceof SharedPayload) return { source, value: source.value, encoded: source.encodedBy(codec) };
-  return { source, value: source, encoded: checkedMessage(codec, codec.encodePayload(source)) };
+  return { source, value: source, encoded: packedPayload(codec, source) };
 }
 
 /** @throws TypeError for `undefined` and `ABSENT`, which mean no value */

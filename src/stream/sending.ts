@@ -2,8 +2,8 @@ import { log } from '../logger.js';
 import { guard } from '../rx/subscribers.js';
 import type { NamesOf } from '../util/check.js';
 import { Fifo } from '../util/collections.js';
-import { checkedMessage, isPlain } from '../wire/codec.js';
-import type { Message } from '../wire/codec.js';
+import { checkedMessage, isPlain, unpacked } from '../wire/codec.js';
+import type { Message, PackedPayload } from '../wire/codec.js';
 import { CancelledError, QueueOverflowError, aboutStream, violation } from '../wire/errors.js';
 import { checkFragmentable, fits } from '../wire/fragment.js';
 import type { Slicer } from '../wire/fragment.js';
@@ -76,6 +76,7 @@ export class Sending {
 
   /** Adds a frame. Returns the bytes that the frame counts for. */
   add(frame: OutgoingFrame): number {
+    frame.unpack();
     const bytes = chargeOfPart(encodedPartOf(frame));
     this.#frames.push({ frame, bytes });
     this.bytes += bytes;
@@ -215,10 +216,11 @@ export function sendable(owner: StreamOwner, frame: Frame, { source, encoded }: 
 }
 
 /** Returns whether a frame surely fits one message, under any id. */
-function checkSendable(owner: StreamOwner, frame: Frame, encodedPayload: Message | null, id: number | null): boolean {
+function checkSendable(owner: StreamOwner, frame: Frame, packed: PackedPayload | null, id: number | null): boolean {
   const { codec, options } = owner;
   const { maxFrameBytes } = options;
-  if (isSmall(frame, encodedPayload, maxFrameBytes, codec)) return true;
+  if (isSmall(frame, packed, maxFrameBytes, codec)) return true;
+  const encodedPayload = packed === null ? null : unpacked(packed);
   // Measure with the stream's future id, or with the longest id if no session knows it. Errors do not name it.
   const numbered = { ...frame, stream: id ?? owner.nextStreamId ?? Number.MAX_SAFE_INTEGER };
   if (!fits(numbered, encodedPayload, maxFrameBytes, codec)) checkFragmentable(numbered, encodedPayload, maxFrameBytes, codec, id);

@@ -5,6 +5,9 @@ import type { DecodeLimits } from './limits.js';
 /** One encoded WebSocket message, or an encoded payload: text under a text codec, bytes under a binary one. */
 export type Message = string | ArrayBuffer;
 
+/** An encoded payload. A view is a part of a pool: its bytes do not change, and it keeps the pool in memory. */
+export type PackedPayload = Message | Uint8Array;
+
 /**
  * Turns a frame into one message and back. Any object with these members is a codec; there is no base class.
  *
@@ -35,6 +38,13 @@ export interface Codec {
   decode(message: Message, limits?: DecodeLimits): Frame;
   /** Encodes a payload to exactly the bytes that {@link encode} writes in a frame's payload position. */
   encodePayload(payload: unknown): Message;
+  /**
+   * Encodes as {@link encodePayload} does. Bytes may be a view of memory that several payloads share; they do not change later.
+   *
+   * Optional: with it a small payload that is sent at once needs no `ArrayBuffer`, which costs more than its encoding. The library copies
+   * a view that has to wait. It does not call this on a subclass that overrides {@link encodePayload} or {@link encodeWith}.
+   */
+  packPayload?(payload: unknown): Message | Uint8Array;
   /** Decodes a reassembled payload, within the same limits as {@link decode}. */
   decodePayload(data: Message, limits?: DecodeLimits): unknown;
   /**
@@ -44,9 +54,9 @@ export interface Codec {
   weigh?(payload: unknown): number;
   /**
    * Encodes `frame` around its already encoded payload, so that a payload is encoded once, and does not read `frame.payload`. Optional:
-   * without it {@link decodePayload} restores the payload for {@link encode}.
+   * without it {@link decodePayload} restores the payload for {@link encode}. A codec with {@link packPayload} gets its views, too.
    */
-  encodeWith?(frame: Frame, encodedPayload: Message): Message;
+  encodeWith?(frame: Frame, encodedPayload: Message | Uint8Array): Message;
   /**
    * Returns what {@link encode} writes before and behind the payload of a frame, or its fragment. Reads neither. The codec promises to
    * write a fragment as {@link encodePayload} writes it.
@@ -67,7 +77,7 @@ export interface Codec {
    * Optional: with it `rxmux/node` copies a small message at once, and makes no `ArrayBuffer` for it. The library does not call it on a
    * subclass that overrides {@link encode} or {@link encodeWith}.
    */
-  lend?(frame: Frame, encodedPayload: Message): Uint8Array | null;
+  lend?(frame: Frame, encodedPayload: Message | Uint8Array): Uint8Array | null;
   /**
    * Whether an entry of headers or trailers is text, a number, a boolean or `null` that arrives unchanged. The key is never `__proto__`.
    *
@@ -157,6 +167,26 @@ export function checkedMessage(codec: Codec, message: Message): Message {
   const view: unknown = message;
   if (ArrayBuffer.isView(view)) return new Uint8Array(view.buffer, view.byteOffset, view.byteLength).slice().buffer;
   throw optionError(`codec '${codec.name}'`, 'text or bytes to be encoded', message);
+}
+
+/**
+ * Encodes a payload, into the codec's pool if it has one.
+ *
+ * @throws TypeError for a value that the codec cannot represent, and for an output that is neither text nor bytes
+ */
+export function packedPayload(codec: Codec, payload: unknown): PackedPayload {
+  if (!packs(codec)) return checkedMessage(codec, codec.encodePayload(payload));
+  const packed = codec.packPayload(payload);
+  return packed instanceof Uint8Array ? packed : checkedMessage(codec, packed);
+}
+
+function packs(codec: Codec): codec is Codec & Required<Pick<Codec, 'packPayload'>> {
+  return codec.packPayload !== undefined && isNearer(codec, 'packPayload', 'encodePayload') && isNearer(codec, 'packPayload', 'encodeWith');
+}
+
+/** Returns the payload without its pool: copies a view. */
+export function unpacked(packed: PackedPayload): Message {
+  return packed instanceof Uint8Array ? packed.slice().buffer : packed;
 }
 
 /** The prefix of every subprotocol of this wire generation: `mux.v1.`. */

@@ -1,4 +1,4 @@
-import type { Message } from './codec.js';
+import type { PackedPayload } from './codec.js';
 
 /** The number of encoded UTF-16 units of a text, and of the bytes that they took. */
 interface Encoded {
@@ -52,12 +52,12 @@ const REPLACEMENT = 0xfffd;
  * encodedLength(new ArrayBuffer(5));     // 5
  * ```
  */
-export function encodedLength(message: Message | Uint8Array): number {
+export function encodedLength(message: PackedPayload): number {
   return typeof message === 'string' ? utf8Length(message) : message.byteLength;
 }
 
 /** Whether a message takes at most `limit` bytes. Text is measured only if its length does not decide. */
-export function fitsWithin(message: Message, limit: number): boolean {
+export function fitsWithin(message: PackedPayload, limit: number): boolean {
   if (typeof message !== 'string') return message.byteLength <= limit;
   if (message.length * MOST_BYTES_PER_UNIT <= limit) return true;
   return message.length <= limit && utf8Length(message) <= limit;

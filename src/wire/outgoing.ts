@@ -1,6 +1,6 @@
 import { isPlainObject } from '../util/check.js';
-import { checkedMessage, hasFragmentCost, isNearer } from './codec.js';
-import type { Codec, Message } from './codec.js';
+import { checkedMessage, hasFragmentCost, isNearer, unpacked } from './codec.js';
+import type { Codec, Message, PackedPayload } from './codec.js';
 import { ABSENT } from './frame.js';
 import type { CompleteFrame, Frame, Metadata } from './frame.js';
 import { fitsWithin } from './length.js';
@@ -25,7 +25,7 @@ export class OutgoingFrame implements CompleteFrame {
   readonly reason: string | null;
   readonly nonce: string | null;
   readonly last_stream: number | null;
-  readonly #encodedPayload: Message | null;
+  #encodedPayload: PackedPayload | null;
   readonly #codec: Codec | null;
   readonly #source: unknown;
   readonly #isSmall: boolean;
@@ -35,8 +35,8 @@ export class OutgoingFrame implements CompleteFrame {
    * @param codec the codec that encoded the payload
    * @param source the value that was encoded, or the object around it that several frames share
    */
-  constructor(frame: Frame, encodedPayload: Message | null, codec: Codec, source?: unknown, isSmall?: boolean);
-  constructor(frame: Frame, encodedPayload: Message | null, codec: Codec | null = null, source: unknown = null, isSmall = false) {
+  constructor(frame: Frame, encodedPayload: PackedPayload | null, codec: Codec, source?: unknown, isSmall?: boolean);
+  constructor(frame: Frame, encodedPayload: PackedPayload | null, codec: Codec | null = null, source: unknown = null, isSmall = false) {
     this.type = frame.type;
     this.stream = frame.stream ?? null;
     this.payload = encodedPayload === null ? ABSENT : frame.payload;
@@ -69,19 +69,30 @@ export class OutgoingFrame implements CompleteFrame {
     return this.#source;
   }
 
+  /** Copies its payload out of a pool. A frame that waits would keep that pool in memory. */
+  unpack(): void {
+    if (this.#encodedPayload !== null) this.#encodedPayload = unpacked(this.#encodedPayload);
+  }
+
   /** Returns the payload's encoded form; `null` for a frame without payload, or that was not prepared here. */
-  static encodedPayload(frame: Frame): Message | null {
+  static encodedPayload(frame: Frame): PackedPayload | null {
     return #encodedPayload in frame ? frame.#encodedPayload : null;
   }
 
   /** Like {@link encodedPayload}, but only if `codec` encoded it: an operator of a user may have another codec. */
-  static encodedBy(codec: Codec, frame: Frame): Message | null {
+  static packedBy(codec: Codec, frame: Frame): PackedPayload | null {
     return #encodedPayload in frame && frame.#codec === codec ? frame.#encodedPayload : null;
+  }
+
+  /** Like {@link packedBy}, but never a view. */
+  static encodedBy(codec: Codec, frame: Frame): Message | null {
+    const packed = OutgoingFrame.packedBy(codec, frame);
+    return packed === null ? null : unpacked(packed);
   }
 }
 
 /** Returns the encoded payload or the fragment of a frame; `null` if it is nothing but its envelope. */
-export function encodedPartOf(frame: Frame): Message | null {
+export function encodedPartOf(frame: Frame): PackedPayload | null {
   return frame.fragment ?? OutgoingFrame.encodedPayload(frame);
 }
 
@@ -97,10 +108,10 @@ export function encodeFrame(frame: Frame, codec: Codec): Message {
 export function frameEncoder(codec: Codec): (frame: Frame) => Message {
   const joining = joins(codec) ? codec : null;
   return (frame) => {
-    const encoded = OutgoingFrame.encodedBy(codec, frame);
+    const encoded = OutgoingFrame.packedBy(codec, frame);
     if (encoded === null) return checkedMessage(codec, codec.encode(frame));
     if (joining !== null) return checkedMessage(codec, joining.encodeWith(frame, encoded));
-    return checkedMessage(codec, codec.encode({ ...frame, payload: codec.decodePayload(encoded, OWN) }));
+    return checkedMessage(codec, codec.encode({ ...frame, payload: codec.decodePayload(unpacked(encoded), OWN) }));
   };
 }
 
@@ -113,7 +124,7 @@ function joins(codec: Codec): codec is Codec & Required<Pick<Codec, 'encodeWith'
  * Whether a frame surely fits without being encoded, as nearly all do; its id does not matter. A codec without `fragmentCost` is trusted
  * to write at most eight times as many bytes as JSON. So no frame is encoded only to be measured.
  */
-export function isSmall(frame: Frame, encodedPayload: Message | null, cap: number, codec: Codec): boolean {
+export function isSmall(frame: Frame, encodedPayload: PackedPayload | null, cap: number, codec: Codec): boolean {
   const payload = encodedPayload ?? '';
   const bound = envelopeBound(frame);
   // Nearly all frames are small enough under any codec: then do not inspect the codec.

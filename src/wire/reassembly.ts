@@ -1,6 +1,6 @@
 import { isError } from '../util/check.js';
 import { LazyMap } from '../util/collections.js';
-import type { Codec, Message } from './codec.js';
+import type { Codec, Message, PackedPayload } from './codec.js';
 import { ResetCode } from './codes.js';
 import { ConnectionFault, StreamFault, violation } from './errors.js';
 import { ABSENT, frameName, typeName } from './frame.js';
@@ -92,7 +92,7 @@ export function weightOf(codec: Codec, payload: unknown, bytes: number): number 
 }
 
 /** Returns the charge of one waiting frame, by its encoded payload or fragment; `null` is a frame that is only an envelope. */
-export function chargeOfPart(encoded: Message | null): number {
+export function chargeOfPart(encoded: PackedPayload | null): number {
   return encoded === null ? MIN_CHARGE_BYTES : chargeOf(encodedLength(encoded));
 }
 
