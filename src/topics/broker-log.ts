@@ -1,4 +1,4 @@
-import { defer, finalize, firstValueFrom, from, Observable, share } from 'rxjs';
+import { defer, finalize, firstValueFrom, from, noop, Observable, share } from 'rxjs';
 import type { ObservableInput } from 'rxjs';
 import { Outage } from './broker-error.js';
 import type { BrokerError } from './broker-error.js';
@@ -57,7 +57,7 @@ export class BrokerLog<T> implements Log<T, string> {
 
   head(): Observable<string> {
     return aborting(async (signal) => {
-      await this.#reader?.begun;
+      await this.#begun();
       return this.#askHead(signal);
     });
   }
@@ -90,7 +90,7 @@ export class BrokerLog<T> implements Log<T, string> {
   }
 
   async *#historyOf(cursor: string | null, signal: AbortSignal): AsyncGenerator<Message<T, string>, void> {
-    await this.#reader?.begun;
+    await this.#begun();
     // Later messages come through `live$`. The broker may no longer keep the message of the cursor.
     if (cursor !== null && cursor === this.#reader?.place) return;
     yield* this.#readOn(cursor, true, signal);
@@ -132,6 +132,11 @@ export class BrokerLog<T> implements Log<T, string> {
         await this.#waitAfter(error, signal);
       }
     }
+  }
+
+  /** Waits until the reader of the process has begun, or has left before. */
+  async #begun(): Promise<void> {
+    await this.#reader?.begun.catch(noop);
   }
 
   /** Asks again until the broker answers. */
