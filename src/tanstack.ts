@@ -9,6 +9,7 @@
  * @module rxmux/tanstack
  */
 import type { DataTag, QueryClient } from '@tanstack/query-core';
+import { tap } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { client } from './contract/client.js';
 import type { Client, ClientOptions, RequestCall, StreamCall, UploadCall } from './contract/client.js';
@@ -197,13 +198,13 @@ function streamed(
         data = held ?? initialValue;
         return call(held === undefined || resume === undefined ? payload : resume(held), { ...options, signal });
       };
-      reopenOnReconnect(peer, { open }).subscribe({
-        next: (item) => {
-          data = reducer(data, item);
-          cache.setQueryData(queryKey, data);
-        },
-        error: reject,
-        complete: () => resolve(data),
+      const reading = reopenOnReconnect(peer, { open })
+        .pipe(tap((item) => cache.setQueryData(queryKey, (data = reducer(data, item)))))
+        .subscribe({ error: reject, complete: () => resolve(data) });
+      // No call has the signal while the peer has no socket.
+      signal.addEventListener('abort', () => {
+        reading.unsubscribe();
+        reject(signal.reason as Error);
       });
     });
 }

@@ -52,6 +52,19 @@ describe('a bus over NATS', () => {
     expect(errors).toMatchObject([{ code: 'BROKER_FORBIDDEN' }, { code: 'BROKER_CLOSED' }]);
   });
 
+  it('A channel of a closed connection errors with BROKER_CLOSED', () => {
+    const subscribe = (): never => {
+      throw new errors.ClosedConnectionError();
+    };
+    const nc = { ...new FakeNats().connect(), isClosed: () => true, subscribe } as NatsConnection;
+    const thrown: unknown[] = [];
+    natsBus(nc)
+      .on('a')
+      .subscribe({ error: (error: unknown) => thrown.push(error) });
+    expect(thrown).toEqual([expect.any(BrokerError)]);
+    expect(thrown).toMatchObject([{ code: 'BROKER_CLOSED', message: "channel 'a': the connection to NATS is closed" }]);
+  });
+
   it('The longest subject that a channel and a prefix make fits into a line of the server', async () => {
     const server = new FakeNats();
     await natsBus(server.connect(), 'p'.repeat(256)).send('*'.repeat(1_024), 1);

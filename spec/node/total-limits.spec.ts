@@ -10,7 +10,7 @@ import type { Codec, Given, Peer, Stream } from '../../src/index.js';
 import { MsgpackCodec } from '../../src/msgpack.js';
 import { connect as dial, serve, Totals } from '../../src/node.js';
 import type { MuxServer, ServeOptions, TotalLimits } from '../../src/node.js';
-import { Ledger } from '../../src/acceptor/totals.js';
+import { Ledger } from '../../src/acceptor/ledger.js';
 import { collectLogs } from '../support/peer/logs.js';
 import { virtualPeerTime } from '../support/peer/time.js';
 import { turn, until } from '../support/socket/leaks.js';

@@ -198,4 +198,30 @@ describe('streamedOptions of TanStack', () => {
     expect(await cache().query(options)).toBe('c');
     await peer.close();
   });
+
+  it('A reducer that throws fails the query', async () => {
+    const { peer, q } = served(() => of('a'));
+    const reducer = (): string => {
+      throw new Error('no reducer');
+    };
+    await expect(cache().query(q.log.lines.streamedOptions({ since: 0 }, { reducer, initialValue: '' }))).rejects.toThrow('no reducer');
+    await peer.close();
+  });
+
+  it('A streamed query that is cancelled while its peer has no socket ends at once', async () => {
+    const { peer, server, q } = served(() => NEVER);
+    const leaving = new AbortController();
+    const { queryFn, queryKey } = q.log.lines.streamedOptions({ since: 0 });
+    const seen: string[] = [];
+    const reading = queryFn({ client: cache(), queryKey, signal: leaving.signal }).catch(() => seen.push('cancelled'));
+    await peer.opened;
+    peer.status$.subscribe(({ state }) => {
+      seen.push(state);
+      if (state === 'waiting') leaving.abort();
+    });
+    server.link?.cut();
+    await reading;
+    expect(seen).toEqual(['open', 'waiting', 'cancelled']);
+    await peer.close();
+  });
 });

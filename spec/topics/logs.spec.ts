@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
-import { catchError, EMPTY, lastValueFrom, Subject, take, takeUntil, toArray } from 'rxjs';
+import { catchError, EMPTY, from, lastValueFrom, Subject, take, takeUntil, toArray } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { natsBus } from '../../src/nats.js';
 import { redisBus } from '../../src/redis.js';
@@ -139,6 +139,18 @@ describe('a log over a broker', () => {
     clock.restore();
     expect(before).toBeGreaterThan(2);
     expect(asked).toHaveBeenCalledTimes(after);
+  });
+
+  it('A question for the end, or for the history, outlives the reader that it waits for', async () => {
+    const broker = new NumberBroker();
+    broker.last = 2;
+    broker.failures.push(new Error('down'));
+    const log = new BrokerLog(broker);
+    const subscription = log.live$.subscribe();
+    const end = lastValueFrom(log.head());
+    const history = lastValueFrom(from(log.history('0')).pipe(toArray()));
+    subscription.unsubscribe();
+    expect(await Promise.all([end, history])).toEqual(['2', [1, 2].map((value) => ({ cursor: String(value), value }))]);
   });
 
   it.each<BrokerErrorCode>(['BROKER_MISSING', 'BROKER_FORBIDDEN', 'BROKER_FULL', 'BROKER_CLOSED', 'BROKER_FAILED'])(

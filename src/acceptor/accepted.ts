@@ -11,13 +11,13 @@ import { CloseCode, ResetCode } from '../wire/codes.js';
 import { ConnectionFault } from '../wire/errors.js';
 import type { ResolvedJudged } from './options.js';
 import { Totals } from './totals.js';
-import type { Ledger, Seat } from './totals.js';
+import type { Ledger, Seat } from './ledger.js';
 
 /** Counts for nothing: no limit was set. */
-const UNLIMITED = Totals.ledger(new Totals());
+const UNLIMITED = new Totals();
 
-export function ledgerOf({ totalLimits }: Pick<ResolvedJudged<never>, 'totalLimits'>): Ledger {
-  return totalLimits === undefined ? UNLIMITED : Totals.ledger(totalLimits);
+export function ledgerOf({ totalLimits = UNLIMITED }: Pick<ResolvedJudged<never>, 'totalLimits'>): Ledger {
+  return Totals.ledger(totalLimits);
 }
 
 /** An accepted peer, and what it is made of. */

@@ -9,9 +9,9 @@ import { OFFER_REFUSED } from '../wire/errors.js';
 import { originAllowed } from './origin.js';
 import type { Asked, OriginsOf } from './origin.js';
 import type { SparseLog } from './sparse-log.js';
-import type { Full, Seat } from './totals.js';
-import { REFUSED_BY_VERIFY, RETRY_AFTER, answerOf, errorOf } from './verdict.js';
-import type { HeaderLine, Objection, Verdict } from './verdict.js';
+import type { Full, Seat } from './ledger.js';
+import { REFUSED_BY_VERIFY, answerOf, errorOf } from './verdict.js';
+import type { HeaderLine, HttpAnswer, Objection, Verdict } from './verdict.js';
 
 /** The rules that judge an upgrade request. */
 export interface Policy<Q> {
@@ -28,7 +28,8 @@ export interface Policy<Q> {
   readonly log: SparseLog;
 }
 
-const RETRY_SOON: readonly HeaderLine[] = [['Retry-After', RETRY_AFTER]];
+/** When the dialer should try again after a 503, in seconds. */
+const RETRY_SOON: readonly HeaderLine[] = [['Retry-After', '1']];
 
 /** The decision on an upgrade request, before it is sent. */
 export type Ruling =
@@ -39,6 +40,8 @@ export type Ruling =
 const ACCEPTED: Ruling = { answer: 'accept', context: undefined };
 
 export const GOING_AWAY: Objection = { status: 503, cause: 'draining', reason: 'this side is going away', headers: RETRY_SOON };
+/** The answer to an ordinary request. */
+export const UPGRADE_REQUIRED: HttpAnswer = { status: 426, reason: 'expected a WebSocket upgrade' };
 
 /** Emits the ruling by `verify`, unless this side drains, the dialer leaves or the time is up first. */
 function verified<Q>(

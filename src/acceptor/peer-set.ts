@@ -17,10 +17,10 @@ import type { PeerServer, ServerNotifyOptions, ServerStats } from './peer-server
 import type { RefusalOf } from './refusals.js';
 import { SparseLog } from './sparse-log.js';
 import { Totals } from './totals.js';
-import type { Seat } from './totals.js';
+import type { Seat } from './ledger.js';
 
 /** Notifies every chosen peer of one payload. Returns how many. */
-export function notifyAll(peers: Iterable<Peer>, payload: unknown, options: ServerNotifyOptions): number {
+function notifyAll(peers: Iterable<Peer>, payload: unknown, options: ServerNotifyOptions): number {
   checkOptions(options, { to: true, headers: true });
   const { to, headers } = options;
   if (to !== undefined) checkFunction('to', to);
@@ -97,11 +97,9 @@ export class PeerSet<Q> implements PeerServer<Q> {
     });
   }
 
-  /** The server has drained, or has failed. Returns a function that calls `ended` once the server has released what it listens with. */
-  protected leave(): (ended: () => void) => void {
-    return (ended) => {
-      ended();
-    };
+  /** The server has drained, or has failed. Calls `ended` once the server has released what it listens with. */
+  protected leave(ended: () => void): void {
+    ended();
   }
 
   toString(): string {
@@ -196,9 +194,8 @@ export class PeerSet<Q> implements PeerServer<Q> {
   #checkEmpty(): void {
     if (!this.draining$.value || this.peers.size > 0) return;
     this.#goaways.unsubscribe();
-    const end = this.leave();
+    this.leave(this.#end);
     this.log.close();
     for (const subject of [this.#peers$, this.#refusals$]) completeGuarded('a subscriber of a server', subject);
-    end(this.#end);
   }
 }

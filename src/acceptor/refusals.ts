@@ -50,19 +50,15 @@ class AnsweredRefusal<Q> implements RefusalOf<Q> {
   }
 }
 
-/** Logs a refusal: at `warn`, or at `error` if the application failed. */
-function noteRefusal(lines: SparseLog, refusal: RefusalOf<unknown>, { status, cause, detail = '', thrown }: Objection): void {
+/** Logs the refusal of a request at `warn`, or at `error` if the application failed. Returns the refusal. */
+export function refused<Q>(asked: Asked<Q>, objection: Objection, lines: SparseLog): RefusalOf<Q> {
+  const { status, cause, detail = '', thrown } = objection;
+  const refusal = new AnsweredRefusal(objection, asked);
   const line = `${String(refusal)}${detail}`;
   const periodMs = cause === 'origin' || cause === 'unjudged' ? SHORT_PERIOD_MS : PERIOD_MS;
   lines.note(`${status} ${cause}`, periodMs, (more) => {
     if (thrown === undefined) log('warn', `refused ${more === 0 ? 'an upgrade' : `${more} more, the last`}: ${line}`);
     else log('error', `an upgrade request could not be judged${more === 0 ? '' : `, the last of ${more} more`}`, thrown.error);
   });
-}
-
-/** Logs the refusal of a request, and returns it. */
-export function refused<Q>(asked: Asked<Q>, objection: Objection, lines: SparseLog): RefusalOf<Q> {
-  const refusal = new AnsweredRefusal(objection, asked);
-  noteRefusal(lines, refusal, objection);
   return refusal;
 }

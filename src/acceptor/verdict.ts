@@ -16,9 +16,6 @@ export type HeaderLine = readonly [name: string, value: string];
 /** Headers of every text that may quote a request: they stop browsers from rendering it as a page. */
 export const PLAIN_TEXT = { 'Content-Type': 'text/plain; charset=utf-8', 'X-Content-Type-Options': 'nosniff' } as const;
 
-/** When the dialer should try again after a 503, in seconds. */
-export const RETRY_AFTER = '1';
-
 const DEFAULT_HEADERS: readonly HeaderLine[] = [...Object.entries(PLAIN_TEXT), ['Sec-WebSocket-Version', '13']];
 
 /** Adds the headers of every refusal, except those that an answer has itself. */

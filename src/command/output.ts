@@ -1,42 +1,35 @@
 import { once } from 'node:events';
+import { escaped } from '../util/check.js';
 
-/** Control characters, on which terminals act. Format characters, which hide or reorder text. Line separators. Halves of surrogate pairs. */
-const UNSAFE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
-/** The unsafe characters without tabs and line breaks. */
+/** Characters that `escaped` escapes, except tabs and line breaks. */
 const UNSAFE_IN_LINES = /(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
-/** The unsafe characters that `inspect` of Node leaves as they are. */
+/** Those that `inspect` of Node leaves as they are. */
 const UNSAFE_INSPECTED = /[\p{Cf}\p{Zl}\p{Zp}]/gu;
 /** The longest text of a remote in a message. */
 const LONGEST = 2_000;
 
 /** Returns a text that may hold a remote's on one line of at most 2 000 characters. */
 export function oneLine(text: string): string {
-  const shown = text.slice(0, LONGEST).replace(UNSAFE, escape);
+  const shown = escaped(text.slice(0, LONGEST));
   return text.length > LONGEST ? `${shown}…` : shown;
 }
 
 /** Returns JSON without characters on which a terminal acts. It stands for the same value. */
 export function safeJson(json: string): string {
-  return json.replace(UNSAFE, escape);
+  return escaped(json);
 }
 
 /** Returns a text of several lines, as a terminal may show it. */
 export function safeLines(text: string): string {
-  return text.replace(UNSAFE_IN_LINES, escape);
+  return text.replace(UNSAFE_IN_LINES, escaped);
 }
 
 /** Returns what `inspect` made of a value, as a terminal may show it. The colours stay. */
 export function safeInspected(text: string): string {
-  return text.replace(UNSAFE_INSPECTED, escape);
+  return text.replace(UNSAFE_INSPECTED, escaped);
 }
 
 /** Prints a row. Resolves once the output takes more, so that a slow reader slows the caller down. */
 export async function print(row: string): Promise<void> {
   if (!process.stdout.write(`${row}\n`)) await once(process.stdout, 'drain');
-}
-
-function escape(character: string): string {
-  const quoted = JSON.stringify(character).slice(1, -1);
-  if (quoted !== character) return quoted;
-  return Array.from({ length: character.length }, (_, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`).join('');
 }

@@ -6,16 +6,14 @@ import { peersOf } from '../peer/peers.js';
 import type { PeersSource } from '../peer/peers.js';
 import { steadyNow } from '../util/time.js';
 import { guard } from '../rx/subscribers.js';
-import { atLeast, checkFunction, checkNumber } from '../util/check.js';
+import { atLeast, checkFunction, checkNumber, checkOptions, readOptions } from '../util/check.js';
+import type { Options, Used } from '../util/check.js';
 import type { Frame } from '../wire/frame.js';
-import { checkOptions, readOptions } from '../util/check.js';
-import type { Options } from '../util/check.js';
 import type { InspectorFeed, InspectorLine } from './batch.js';
 import { History } from './history.js';
 import { inspectedLine } from './inspected-line.js';
 import type { WatchedConnection } from './inspected-line.js';
 import { redacted } from './redact.js';
-import type { Redact } from './redact.js';
 import { Watch } from './watch.js';
 
 /** How peers are inspected. */
@@ -46,15 +44,10 @@ export interface Inspection {
   close(): void;
 }
 
-interface Used {
-  readonly historyMs: number;
-  readonly historyLines: number;
-  readonly maxPeers: number;
-  readonly redact: Redact | undefined;
-}
+type UsedOptions = Used<InspectOptions, 'redact'>;
 
 /** Declares the options of an inspection. */
-export const INSPECT_OPTIONS: Options<InspectOptions, Used> = {
+export const INSPECT_OPTIONS: Options<InspectOptions, UsedOptions> = {
   historyMs: [checkNumber, 600_000],
   historyLines: [checkNumber, 100_000],
   maxPeers: [atLeast(1), 50],
@@ -111,7 +104,7 @@ class PeerInspection implements Inspection {
   constructor(
     peers$: Observable<Peer>,
     private readonly serverUrl: () => string | undefined,
-    private readonly options: Used,
+    private readonly options: UsedOptions,
   ) {
     this.#watch = new Watch(peers$, options.maxPeers, (seen, connection) => {
       this.#see(seen, connection);

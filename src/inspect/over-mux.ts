@@ -1,12 +1,11 @@
-import { map, Observable, Subscription } from 'rxjs';
+import { catchError, lastValueFrom, map, NEVER, takeUntil, tap } from 'rxjs';
 import { log } from '../logger.js';
 import type { StreamHandler } from '../peer/hooks.js';
 import { checkPeer } from '../peer/options.js';
 import type { Peer } from '../peer/peer.js';
 import type { Stream } from '../stream/stream.js';
-import { atLeast, checkFunction, describeReceived } from '../util/check.js';
-import { checkOptions, readOptions } from '../util/check.js';
-import type { Options } from '../util/check.js';
+import { atLeast, checkFunction, checkOptions, describeReceived, readOptions } from '../util/check.js';
+import type { Options, Used } from '../util/check.js';
 import { ResetCode } from '../wire/codes.js';
 import type { InspectorBatch, InspectorFeed, InspectorLine } from './batch.js';
 import { hiddenStreamsOf } from './hidden-streams.js';
@@ -40,13 +39,8 @@ export interface InspectorAnswerOptions {
   readonly maxWaitingLines?: number | undefined;
 }
 
-interface Used {
-  readonly verify: InspectorAnswerOptions['verify'];
-  readonly maxWaitingLines: number;
-}
-
 /** Declares the options of answers to inspectors. */
-const INSPECTOR_ANSWER_OPTIONS: Options<InspectorAnswerOptions, Used> = {
+const INSPECTOR_ANSWER_OPTIONS: Options<InspectorAnswerOptions, Used<InspectorAnswerOptions>> = {
   verify: [checkFunction, () => false],
   maxWaitingLines: [atLeast(1), 5_000],
 };
@@ -122,32 +116,20 @@ class Viewer {
 
   /** Sends batches until the viewer or the inspection ends. */
   async watch(): Promise<void> {
-    const subscription = new Subscription();
-    const { peer, id } = this.stream;
+    const { peer, id, closed } = this.stream;
     const hidden = hiddenStreamsOf(peer);
     if (id !== null) hidden.add(id);
-    await new Promise<void>((resolve) => {
-      const payloads$ = new Observable<boolean>((subscriber) =>
-        this.stream.subscribe({
-          next: (value) => {
-            subscriber.next(value === true);
-          },
-          error: () => undefined,
-        }),
-      );
-      subscription.add(
-        this.inspection.feed(payloads$).subscribe({
-          next: (batch) => {
-            this.#add(batch);
-          },
-          complete: resolve,
-        }),
-      );
-      void this.stream.closed.then(() => {
-        resolve();
-      });
-    });
-    subscription.unsubscribe();
+    const payloads$ = this.stream.pipe(
+      map((value) => value === true),
+      catchError(() => NEVER),
+    );
+    const batches$ = this.inspection.feed(payloads$).pipe(
+      tap((batch) => {
+        this.#add(batch);
+      }),
+      takeUntil(closed),
+    );
+    await lastValueFrom(batches$, { defaultValue: null });
     if (id !== null) hidden.delete(id);
   }
 

@@ -1,8 +1,7 @@
 import { asyncScheduler, concatMap, defer, filter, from, map, merge, mergeMap, of, take, timer } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { Line, RecordedFrame } from './recording.js';
-import { optionError } from '../util/check.js';
-import { checkOptions } from '../util/check.js';
+import { checkOptions, optionError } from '../util/check.js';
 import { isOpen, scriptOf, streamOf } from './script.js';
 import type { FrameLine, RecordedSide, Script } from './script.js';
 

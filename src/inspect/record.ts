@@ -1,21 +1,20 @@
-import { catchError, EMPTY, filter, identity, map, mergeMap, Subject, tap } from 'rxjs';
+import { catchError, EMPTY, identity, mergeMap, Subject, tap } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { log } from '../logger.js';
 import { peersOf } from '../peer/peers.js';
 import type { PeersSource } from '../peer/peers.js';
 import type { FrameEvent } from '../peer/events.js';
 import type { Peer } from '../peer/peer.js';
+import { checkBoolean, checkFunction, checkNumber, checkOptions, readOptions } from '../util/check.js';
+import type { Options, Used } from '../util/check.js';
+import { getOrMake } from '../util/collections.js';
 import { steadyNow } from '../util/time.js';
-import { checkBoolean, checkFunction, checkNumber } from '../util/check.js';
 import type { Frame } from '../wire/frame.js';
-import { checkOptions, readOptions } from '../util/check.js';
-import type { Options } from '../util/check.js';
-import { LineSource } from './line-source.js';
+import { toMapping } from '../wire/mapping.js';
 import { RecentRows } from './recent-rows.js';
 import { withoutContent, withoutSlice, writeLine } from './recording.js';
 import type { Line } from './recording.js';
 import { redacted } from './redact.js';
-import type { Redact } from './redact.js';
 
 /** Options of {@link record}. */
 export interface RecordOptions {
@@ -47,15 +46,7 @@ export interface Recording {
   stop(): void;
 }
 
-/** {@link RecordOptions} with defaults. */
-interface Used {
-  readonly payloads: boolean;
-  readonly redact: Redact | undefined;
-  readonly maxLines: number;
-  readonly maxBytes: number;
-}
-
-const OPTIONS: Options<RecordOptions, Used> = {
+const OPTIONS: Options<RecordOptions, Used<RecordOptions, 'redact'>> = {
   payloads: [checkBoolean, false],
   redact: [checkFunction, undefined],
   maxLines: [checkNumber, 10_000],
@@ -84,15 +75,16 @@ export function record(source: Peer | PeersSource, options: RecordOptions = {}):
   checkOptions(options, OPTIONS);
   const { payloads, redact, maxLines, maxBytes } = readOptions(OPTIONS, options);
   const kept = !payloads ? withoutContent : redact === undefined ? identity : withoutSlice;
-  const connections = new LineSource(steadyNow());
+  const lineOf = lineMaker();
   const rows = new RecentRows(maxLines, maxBytes);
   const lines$ = new Subject<Line>();
   const recording = peersOf('record', source)
     .pipe(
       mergeMap((peer) => peer.frames$),
-      map((event) => redactedEvent(event, redact)),
-      filter((event) => event !== null),
-      map((event) => kept(connections.lineOf(event))),
+      mergeMap((event) => {
+        const frame = redact === undefined ? event.frame : redacted(redact, event.frame);
+        return frame === null ? [] : [kept(lineOf(event, frame))];
+      }),
       tap((line) => {
         if (maxLines > 0) rows.add(writeLine(line));
       }),
@@ -117,8 +109,14 @@ export function record(source: Peer | PeersSource, options: RecordOptions = {}):
   };
 }
 
-function redactedEvent(event: FrameEvent, redact: Redact | undefined): FrameEvent | null {
-  if (redact === undefined) return event;
-  const frame = redacted(redact, event.frame);
-  return frame === null ? null : { ...event, frame };
+/** Makes the lines of frames. Counts the sockets of all peers, in the order of their first frames. */
+function lineMaker(): (event: FrameEvent, frame: Frame) => Line {
+  const began = steadyNow();
+  const connections = new WeakMap<Peer, number[]>();
+  let count = 0;
+  return ({ direction, peer, connection, at }, frame) => {
+    const c = (getOrMake(connections, peer, () => [])[connection] ??= ++count);
+    const isFromDialer = (direction === 'tx') === peer.isDialer;
+    return { v: 1, t: Math.round(at - began), c, d: isFromDialer ? '>' : '<', f: toMapping(frame) };
+  };
 }

@@ -5,7 +5,7 @@ import type { Peer } from '../peer/peer.js';
 import { peersOf } from '../peer/peers.js';
 import type { PeersSource } from '../peer/peers.js';
 import { checkBoolean, checkOptions, optionError, readOptions } from '../util/check.js';
-import type { Options } from '../util/check.js';
+import type { Options, Used } from '../util/check.js';
 
 /** How the inspector is shown in a page. */
 export interface ShowInspectorOptions extends InspectOptions {
@@ -21,13 +21,10 @@ export interface InspectorPanel {
   close(): void;
 }
 
-interface Used {
-  readonly element: HTMLElement | undefined;
-  readonly isOpen: boolean;
-}
+type PanelOptions = Omit<ShowInspectorOptions, keyof InspectOptions>;
 
 /** Declares the options of a panel, beyond the options of its inspection. */
-const PANEL_OPTIONS: Options<Pick<ShowInspectorOptions, 'element' | 'isOpen'>, Used> = {
+const PANEL_OPTIONS: Options<PanelOptions, Used<PanelOptions, 'element'>> = {
   element: [checkElement, undefined],
   isOpen: [checkBoolean, false],
 };

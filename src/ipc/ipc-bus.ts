@@ -1,7 +1,5 @@
-import { catchError, map } from 'rxjs';
-import { channels, checkChannel } from '../topics/bus.js';
+import { busOver } from '../topics/bus.js';
 import type { Bus } from '../topics/bus.js';
-import { toJson } from '../topics/json-value.js';
 import { hub } from './hub.js';
 
 /**
@@ -22,23 +20,9 @@ import { hub } from './hub.js';
  */
 export function ipcBus(): Bus {
   const center = hub();
-  return {
-    on: channels((channel) =>
-      center.hear(channel).pipe(
-        map((json) => JSON.parse(json) as unknown),
-        catchError((error: unknown) => {
-          throw center.explain(error, `channel '${channel}'`);
-        }),
-      ),
-    ),
-    async send(channel, value) {
-      checkChannel(channel);
-      const json = toJson(value);
-      try {
-        await center.one({ op: 'send', channel, json });
-      } catch (error) {
-        throw center.explain(error, `channel '${channel}'`);
-      }
-    },
-  };
+  return busOver({
+    hear: (channel) => center.hear(channel),
+    send: (channel, json) => center.one({ op: 'send', channel, json }),
+    explain: (error, name) => center.explain(error, name),
+  });
 }

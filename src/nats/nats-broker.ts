@@ -1,5 +1,6 @@
 import { AckPolicy, DeliverPolicy, jetstream, jetstreamManager } from '@nats-io/jetstream';
-import type { ConsumerMessages, JetStreamClient, JetStreamManager, JsMsg, StoredMsg, StreamInfo } from '@nats-io/jetstream';
+import type { ConsumerMessages, JetStreamClient, JetStreamManager, JsMsg, MsgRequest, NextMsgRequest } from '@nats-io/jetstream';
+import type { StoredMsg, StreamInfo } from '@nats-io/jetstream';
 import { BrokerError } from '../topics/broker-error.js';
 import type { Broker } from '../topics/broker-log.js';
 import { CursorLost, newEpoch } from '../topics/cursor.js';
@@ -29,7 +30,7 @@ export class NatsBroker<T> implements Broker<T> {
   readonly name: string;
   readonly #js: JetStreamClient;
   readonly #link: NatsLink;
-  #manager: Promise<JetStreamManager> | null = null;
+  #made: Promise<JetStreamManager> | null = null;
 
   constructor(
     private readonly nc: NatsConnection,
@@ -51,7 +52,7 @@ export class NatsBroker<T> implements Broker<T> {
 
   async head(): Promise<string> {
     for (;;) {
-      const last = await this.#last();
+      const last = await this.#stored({ last_by_subj: this.subject });
       if (last !== null) return storedCursor(last);
       await this.#begin();
     }
@@ -72,7 +73,7 @@ export class NatsBroker<T> implements Broker<T> {
     for (let removed = 0; ;) {
       const msgID = this.#keyId(key, removed);
       const { seq, duplicate } = await this.#link.ask(() => this.#js.publish(this.subject, json, { msgID }));
-      const stored = await this.#stored(seq);
+      const stored = await this.#stored({ seq });
       if (stored !== null) return storedCursor(stored);
       if (!duplicate) return cursorBy(seq, msgID);
       removed = seq;
@@ -85,7 +86,7 @@ export class NatsBroker<T> implements Broker<T> {
       await this.#checkKept(after);
     }
     if (!toEnd) await this.#checkKeepsEnough();
-    const { consumers } = await this.#jsm();
+    const { consumers } = await this.#manager();
     if (signal.aborted) return;
     const config = { ...CONSUMER, filter_subject: this.subject, opt_start_seq: after === null ? 1 : sequenceOf(after) + 1 };
     const { name, num_pending } = await this.#link.ask(() => consumers.add(this.stream, config));
@@ -175,17 +176,9 @@ export class NatsBroker<T> implements Broker<T> {
     throw new BrokerError('BROKER_FAILED', `${this.name}: ${text}`);
   }
 
-  async #last(): Promise<StoredMsg | null> {
-    const { streams } = await this.#jsm();
-    return this.#link.ask(() => streams.getMessage(this.stream, { last_by_subj: this.subject }));
-  }
-
   /** The sequence of the oldest message that is kept; past every message where none is. */
   async #oldest(): Promise<number> {
-    const { streams } = await this.#jsm();
-    const query = { seq: 1, next_by_subj: this.subject };
-    const oldest = await this.#link.ask(() => streams.getMessage(this.stream, query));
-    return oldest?.seq ?? Infinity;
+    return (await this.#stored({ seq: 1, next_by_subj: this.subject }))?.seq ?? Infinity;
   }
 
   /** Writes the first message. Where another process has written one, its own fails. */
@@ -216,12 +209,12 @@ export class NatsBroker<T> implements Broker<T> {
 
   async #storedAt(place: string): Promise<StoredMsg | null> {
     const seq = sequenceOf(place);
-    return seq > 0 ? this.#stored(seq) : null;
+    return seq > 0 ? this.#stored({ seq }) : null;
   }
 
-  async #stored(seq: number): Promise<StoredMsg | null> {
-    const { streams } = await this.#jsm();
-    return this.#link.ask(() => streams.getMessage(this.stream, { seq }));
+  async #stored(query: MsgRequest | Required<NextMsgRequest>): Promise<StoredMsg | null> {
+    const { streams } = await this.#manager();
+    return this.#link.ask(() => streams.getMessage(this.stream, query));
   }
 
   #isAt(place: string, stored: StoredMsg | null): boolean {
@@ -229,7 +222,7 @@ export class NatsBroker<T> implements Broker<T> {
   }
 
   async #info(): Promise<StreamInfo> {
-    const { streams } = await this.#jsm();
+    const { streams } = await this.#manager();
     return this.#link.ask(() => streams.info(this.stream));
   }
 
@@ -242,9 +235,8 @@ export class NatsBroker<T> implements Broker<T> {
     return new BrokerError('BROKER_AWAY', `${this.name}: ${text}`);
   }
 
-  #jsm(): Promise<JetStreamManager> {
-    this.#manager ??= jetstreamManager(this.nc, { checkAPI: false });
-    return this.#manager;
+  #manager(): Promise<JetStreamManager> {
+    return (this.#made ??= jetstreamManager(this.nc, { checkAPI: false }));
   }
 }
 

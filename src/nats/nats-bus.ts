@@ -1,8 +1,7 @@
 import { Observable } from 'rxjs';
 import { BrokerError } from '../topics/broker-error.js';
-import { channels, checkChannel, emitJson } from '../topics/bus.js';
+import { busOver } from '../topics/bus.js';
 import type { Bus } from '../topics/bus.js';
-import { toJson } from '../topics/json-value.js';
 import { checkSubject, linkOf } from './nats-connection.js';
 import type { NatsConnection } from './nats-connection.js';
 import { explain } from './nats-error.js';
@@ -26,38 +25,28 @@ import { explain } from './nats-error.js';
 export function natsBus(nc: NatsConnection, prefix = 'rxmux'): Bus {
   const link = linkOf(nc);
   checkSubject('prefix', prefix, 256);
-  const subjectOf = (channel: string): string => `${prefix}.${tokenOf(checkChannel(channel))}`;
-  return {
-    on: channels((channel) => listen(nc, channel, subjectOf(channel))),
-    async send(channel, value) {
-      const subject = subjectOf(channel);
-      const json = toJson(value);
-      try {
-        await link.ask(() => {
-          nc.publish(subject, json);
-          return nc.flush();
-        });
-      } catch (error) {
-        throw explain(error, `channel '${channel}'`, nc);
-      }
-    },
-  };
+  const subjectOf = (channel: string): string => `${prefix}.${tokenOf(channel)}`;
+  return busOver({
+    hear: (channel, name) => textsOf(nc, subjectOf(channel), name),
+    send: (channel, json) =>
+      link.ask(() => {
+        nc.publish(subjectOf(channel), json);
+        return nc.flush();
+      }),
+    explain: (error, name) => explain(error, name, nc),
+  });
 }
 
-function listen(nc: NatsConnection, channel: string, subject: string): Observable<unknown> {
-  const name = `channel '${channel}'`;
+function textsOf(nc: NatsConnection, subject: string, name: string): Observable<string> {
   return new Observable((subscriber) => {
-    const fail = (error: unknown): void => {
-      subscriber.error(explain(error, name, nc));
-    };
     const subscription = nc.subscribe(subject, {
       callback: (error, message) => {
-        if (error !== null) fail(error);
-        else emitJson(subscriber, message.string(), `a value of ${name}`);
+        if (error !== null) subscriber.error(error);
+        else subscriber.next(message.string());
       },
     });
     void subscription.closed.then((error) => {
-      fail(error ?? new BrokerError('BROKER_CLOSED', `${name}: the connection to NATS is closed`));
+      subscriber.error(error ?? new BrokerError('BROKER_CLOSED', `${name}: the connection to NATS is closed`));
     });
     return () => {
       subscription.unsubscribe();

@@ -1,10 +1,12 @@
 import type { EventEmitter } from 'node:events';
-import type { IncomingMessage, Server as HttpServer, ServerResponse } from 'node:http';
+import type { IncomingMessage, OutgoingHttpHeaders, Server as HttpServer, ServerResponse } from 'node:http';
 import type { Server as HttpsServer } from 'node:https';
 import type { Duplex } from 'node:stream';
-import { log } from '../logger.js';
+import { GOING_AWAY } from '../acceptor/judge.js';
 import type { SparseLog } from '../acceptor/sparse-log.js';
-import { PLAIN_TEXT, RETRY_AFTER } from '../acceptor/verdict.js';
+import { PLAIN_TEXT } from '../acceptor/verdict.js';
+import type { HttpAnswer } from '../acceptor/verdict.js';
+import { log } from '../logger.js';
 import { answerHttp, pathOf } from './refusal.js';
 
 /**
@@ -38,11 +40,14 @@ export function answerHealth(server: HttpServer | HttpsServer, path: string, isD
     if (event !== 'request') return false;
     const [request, response] = args as [IncomingMessage, ServerResponse];
     if (!isProbe(request.method) || pathOf(request) !== path) return false;
-    const headers = { ...PLAIN_TEXT, 'Cache-Control': 'no-store' };
-    if (isDraining()) response.writeHead(503, { ...headers, 'Retry-After': RETRY_AFTER }).end('this side is going away\n');
-    else response.writeHead(200, headers).end('ok\n');
+    answerOrdinary(response, isDraining() ? GOING_AWAY : { status: 200, reason: 'ok' }, { 'Cache-Control': 'no-store' });
     return true;
   });
+}
+
+/** Answers an ordinary request with a line of text. */
+export function answerOrdinary(response: ServerResponse, { status, reason, headers = [] }: HttpAnswer, own: OutgoingHttpHeaders): void {
+  response.writeHead(status, { ...PLAIN_TEXT, ...own, ...Object.fromEntries(headers) }).end(`${reason}\n`);
 }
 
 function isProbe(method: string | undefined): boolean {

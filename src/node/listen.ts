@@ -6,11 +6,12 @@ import { createServer as createTlsServer } from 'node:https';
 import type { Server as HttpsServer } from 'node:https';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import type { TlsOptions } from 'node:tls';
+import { GOING_AWAY, UPGRADE_REQUIRED } from '../acceptor/judge.js';
 import { totalsOf } from '../acceptor/totals.js';
 import type { Totals } from '../acceptor/totals.js';
-import { PLAIN_TEXT, RETRY_AFTER } from '../acceptor/verdict.js';
 import { asGiven, checkBoolean, checkObject, optionError, readOptions } from '../util/check.js';
 import type { Options } from '../util/check.js';
+import { answerOrdinary } from './intercept.js';
 import type { ServeOptions } from './mux-server.js';
 
 /** {@link ServeOptions} beyond the options of every upgrade, checked and with defaults. */
@@ -149,9 +150,7 @@ export function nameTakenPort(error: NodeJS.ErrnoException, { port, host }: List
 export function ownServer(tls: TlsOptions | undefined, isDraining: () => boolean) {
   const server = tls === undefined ? createServer() : createTlsServer(checkObject('tls', tls));
   server.on('request', (_request, response) => {
-    if (isDraining())
-      response.writeHead(503, { ...PLAIN_TEXT, Connection: 'close', 'Retry-After': RETRY_AFTER }).end('this side is going away\n');
-    else response.writeHead(426, { ...PLAIN_TEXT, Connection: 'close' }).end('expected a WebSocket upgrade\n');
+    answerOrdinary(response, isDraining() ? GOING_AWAY : UPGRADE_REQUIRED, { Connection: 'close' });
   });
   const belowTls = new Set<Socket>();
   if (tls !== undefined)

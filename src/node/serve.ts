@@ -56,33 +56,25 @@ class NodeMuxServer extends PeerSet<IncomingMessage> implements MuxServer {
   readonly #endServer: (ended: () => void) => void;
   readonly #listenOptions: ListenOptions;
   readonly #policy: UpgradePolicy;
-  readonly #resolved: ResolvedUpgrade;
-  readonly #leaveServer: () => void;
+  declare protected readonly resolved: ResolvedUpgrade;
 
   constructor(options: ServeOptions) {
     const listenOptions = readListenOptions(checkObject('options', options));
     const { server, tls, path, healthPath, port, host, totalLimits = new Totals() } = listenOptions;
     const resolved = resolveAccept({ ...options, totalLimits }, LISTEN_OPTIONS);
     super(resolved);
-    this.#resolved = resolved;
     this.#listenOptions = listenOptions;
     this.#policy = policyOf(resolved, this.log, this.draining$);
     const isDraining = (): boolean => this.draining$.value;
-    ({ server: this.#server, end: this.#endServer } =
-      server === undefined
-        ? ownServer(tls, isDraining)
-        : {
-            server,
-            end: (ended) => {
-              ended();
-            },
-          });
+    const own = server === undefined ? ownServer(tls, isDraining) : { server, end: called };
+    this.#server = own.server;
     const leaveUpgrades = takeUpgrades(this.#server, { path, isDraining, take: this.#take, refusePath: this.#refusePath });
     const leaveHealth = healthPath === undefined ? undefined : answerHealth(this.#server, healthPath, isDraining);
-    this.#leaveServer = () => {
+    this.#endServer = (ended) => {
       // The later one first: each puts back what it has found.
       leaveHealth?.();
       leaveUpgrades();
+      own.end(ended);
     };
     this.listening = listening(this.#server);
     if (server !== undefined) {
@@ -114,9 +106,8 @@ class NodeMuxServer extends PeerSet<IncomingMessage> implements MuxServer {
     void markHandled(this.listening);
   }
 
-  protected override leave(): (ended: () => void) => void {
-    this.#leaveServer();
-    return this.#endServer;
+  protected override leave(ended: () => void): void {
+    this.#endServer(ended);
   }
 
   /** Leaves a rejected `listening` unhandled if the program did not handle it: the program must not end as if it had succeeded. */
@@ -129,7 +120,7 @@ class NodeMuxServer extends PeerSet<IncomingMessage> implements MuxServer {
   readonly #take = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
     upgrade(request, socket, head, this.#policy, {
       accepted: (transport, context, seat) => {
-        noteOversize(this.accept(request, remoteOf(request), transport, context, seat), transport, this.#resolved, this.log);
+        noteOversize(this.accept(request, remoteOf(request), transport, context, seat), transport, this.resolved, this.log);
       },
       refused: this.refused,
       unanswered: () => undefined,
@@ -142,4 +133,8 @@ class NodeMuxServer extends PeerSet<IncomingMessage> implements MuxServer {
     const detail = `; this server answers at ${[...new Set([...takers].map(({ path }) => path))].join(', ')}`;
     refuseUpgrade(request, socket, { status: 404, cause: 'path', reason, detail }, this.log, this.refused);
   };
+}
+
+function called(ended: () => void): void {
+  ended();
 }

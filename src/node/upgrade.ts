@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import { fromEvent, merge } from 'rxjs';
 import { ruling$, seatOrObjection } from '../acceptor/judge.js';
 import type { Policy, Ruling } from '../acceptor/judge.js';
-import type { Seat } from '../acceptor/totals.js';
+import type { Seat } from '../acceptor/ledger.js';
 import type { Objection } from '../acceptor/verdict.js';
 import type { PeerContext } from '../peer/options.js';
 import { guard } from '../rx/subscribers.js';

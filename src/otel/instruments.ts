@@ -94,14 +94,11 @@ export class Instruments {
 
   /** Begins the span of a stream with its payload. `label` names the stream for people. */
   begin(side: SpanSide, label: Label, payload: unknown, parent: Context): TracedCall {
-    const [name] = isCall(payload) ? payload : [''];
-    return this.#beginNamed(side, this.#methods?.has(name) === true ? name : labelled(label, payload), parent);
-  }
-
-  #beginNamed(side: SpanSide, label: string, parent: Context): TracedCall {
-    const method = this.#methodOf(side, label);
+    const [called] = isCall(payload) ? payload : [''];
+    const shown = this.#methods?.has(called) === true ? called : labelled(label, payload);
+    const method = this.#methodOf(side, shown);
     const attributes: Attributes = { ...this.options.attributes, 'rpc.system.name': SYSTEM, 'rpc.method': method };
-    const original = method === OTHER && label !== '' ? { ...attributes, 'rpc.method_original': label } : attributes;
+    const original = method === OTHER && shown !== '' ? { ...attributes, 'rpc.method_original': shown } : attributes;
     const name = method === OTHER ? SYSTEM : method;
     const span = this.#tracer.startSpan(name, { kind: KINDS[side], attributes: original }, parent);
     this.#open.add(1, attributes);

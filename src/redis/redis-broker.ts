@@ -1,4 +1,4 @@
-import { firstValueFrom, from, fromEvent, ReplaySubject, share, takeUntil, timeout } from 'rxjs';
+import { firstValueFrom, from, fromEvent, takeUntil, timeout } from 'rxjs';
 import type { BrokerError } from '../topics/broker-error.js';
 import type { Broker } from '../topics/broker-log.js';
 import { CursorLost } from '../topics/cursor.js';
@@ -77,7 +77,7 @@ export class RedisBroker<T> implements Broker<T> {
   }
 
   async *#follow(after: string | null, signal: AbortSignal): AsyncGenerator<Message<T, string>, void> {
-    const reader$ = connection(this.client).pipe(share({ connector: () => new ReplaySubject(1) }));
+    const reader$ = connection(this.client);
     let failure: unknown = null;
     const held = reader$.subscribe({
       error: (error: unknown) => {

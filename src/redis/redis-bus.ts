@@ -1,8 +1,8 @@
-import { Observable, ReplaySubject, retry, share, switchMap } from 'rxjs';
+import { Observable, retry, switchMap } from 'rxjs';
 import { Outage } from '../topics/broker-error.js';
-import { channels, checkChannel, emitJson } from '../topics/bus.js';
-import type { Bus } from '../topics/bus.js';
-import { toJson } from '../topics/json-value.js';
+import type { BrokerError } from '../topics/broker-error.js';
+import { busOver } from '../topics/bus.js';
+import type { Bus, BusBroker } from '../topics/bus.js';
 import { checkClient, checkReady, command, connection } from './redis-client.js';
 import type { AnyRedis, RedisClient, RedisSentinel } from './redis-client.js';
 import { explain } from './redis-error.js';
@@ -24,11 +24,10 @@ import { explain } from './redis-error.js';
  */
 export function redisBus(client: RedisClient | RedisSentinel, prefix = 'rxmux:'): Bus {
   checkClient(client);
-  return new RedisBus(client, prefix);
+  return busOver(new RedisChannels(client, prefix));
 }
 
-class RedisBus implements Bus {
-  readonly on = channels((channel) => this.#listen(channel));
+class RedisChannels implements BusBroker {
   /** The connection that listens, for all channels. */
   readonly #listener$: Observable<AnyRedis>;
   readonly #outage = new Outage();
@@ -39,39 +38,37 @@ class RedisBus implements Bus {
     private readonly client: AnyRedis,
     private readonly prefix: string,
   ) {
-    this.#listener$ = connection(client).pipe(share({ connector: () => new ReplaySubject(1) }));
+    this.#listener$ = connection(client);
+  }
+
+  explain(error: unknown, name: string): BrokerError {
+    return explain(error, name, this.client);
   }
 
   /** A server hears its own value: its channels are opened first. */
-  async send(channel: string, value: unknown): Promise<void> {
-    const name = this.#nameOf(channel);
-    const json = toJson(value);
-    try {
-      checkReady(this.client);
-      await this.#listening;
-      await command(this.client, 'PUBLISH', name, json);
-    } catch (error) {
-      throw explain(error, `channel '${channel}'`, this.client);
-    }
+  async send(channel: string, json: string): Promise<void> {
+    checkReady(this.client);
+    await this.#listening;
+    await command(this.client, 'PUBLISH', this.#nameOf(channel), json);
   }
 
-  #listen(channel: string): Observable<unknown> {
-    const opened$ = new Observable((subscriber) => {
+  hear(channel: string, name: string): Observable<string> {
+    const opened$ = new Observable<string>((subscriber) => {
       const before = this.#listening;
       this.#listening = new Promise<void>((settle) => {
-        const values$ = this.#listener$.pipe(switchMap((listener) => this.#hear(listener, channel, settle)));
+        const texts$ = this.#listener$.pipe(switchMap((listener) => this.#textsOf(listener, channel, settle)));
         subscriber.add(settle);
-        subscriber.add(values$.subscribe(subscriber));
+        subscriber.add(texts$.subscribe(subscriber));
       }).then(() => before);
     });
-    return opened$.pipe(retry({ delay: (error: unknown) => this.#waitAfter(error, channel) }));
+    return opened$.pipe(retry({ delay: (error: unknown) => this.#waitAfter(error, name) }));
   }
 
-  #hear(listener: AnyRedis, channel: string, opened: () => void): Observable<unknown> {
+  #textsOf(listener: AnyRedis, channel: string, opened: () => void): Observable<string> {
     const name = this.#nameOf(channel);
     return new Observable((subscriber) => {
       const hear = (text: unknown): void => {
-        emitJson(subscriber, String(text), `a value of channel '${channel}'`);
+        subscriber.next(String(text));
       };
       listener
         .subscribe(name, hear)
@@ -89,13 +86,13 @@ class RedisBus implements Bus {
     });
   }
 
-  #waitAfter(error: unknown, channel: string): Observable<unknown> {
-    const text = explain(error, 'the bus hears nothing for now', this.client).message;
-    return this.#outage.wait(explain(error, `channel '${channel}'`, this.client), text);
+  #waitAfter(error: unknown, name: string): Observable<unknown> {
+    const text = this.explain(error, 'the bus hears nothing for now').message;
+    return this.#outage.wait(this.explain(error, name), text);
   }
 
   /** Redis knows names in UTF-8, which would turn each half of a surrogate pair into the same letter. */
   #nameOf(channel: string): string {
-    return this.prefix + JSON.stringify(checkChannel(channel)).slice(1, -1);
+    return this.prefix + JSON.stringify(channel).slice(1, -1);
   }
 }

@@ -1,4 +1,4 @@
-import { Observable, share } from 'rxjs';
+import { Observable, ReplaySubject, share } from 'rxjs';
 import { optionError } from '../util/check.js';
 import { getOrMake } from '../util/collections.js';
 
@@ -74,7 +74,7 @@ export async function command(client: AnyRedis, ...args: readonly string[]): Pro
 
 /**
  * Opens one more connection with the options of a client: a blocked read, and a subscription, hold up all other commands. Emits the new
- * client once it is connected, and closes it when the subscriber leaves.
+ * client once it is connected, to later subscribers too. Closes it when the last subscriber leaves.
  *
  * The new connection is silent for long, so it takes no `socketTimeout`.
  *
@@ -82,7 +82,7 @@ export async function command(client: AnyRedis, ...args: readonly string[]): Pro
  * Errors when the program closes its client, too.
  */
 export function connection(client: AnyRedis): Observable<AnyRedis> {
-  return new Observable((subscriber) => {
+  const made$ = new Observable<AnyRedis>((subscriber) => {
     const fail = (error: unknown): void => {
       subscriber.error(error);
     };
@@ -118,6 +118,7 @@ export function connection(client: AnyRedis): Observable<AnyRedis> {
         fail(error);
       });
   });
+  return made$.pipe(share({ connector: () => new ReplaySubject(1) }));
 }
 
 function duplicateOf(client: AnyRedis): AnyRedis {

@@ -1,9 +1,8 @@
 import type { PeerServer } from '../acceptor/peer-server.js';
 import { optionError } from '../util/check.js';
-import { HandlerTransport } from './handler-socket.js';
-import type { HandledSocket } from './handler-socket.js';
+import { SocketState } from './handler-socket.js';
 import { RequestServer } from './requests.js';
-import type { Admission, ServeOptions } from './requests.js';
+import type { ServeOptions } from './requests.js';
 
 /** The part of Bun's `Server` that this library uses. */
 export interface BunServer {
@@ -80,16 +79,6 @@ export interface BunMux extends PeerServer<Request> {
   readonly websocket: BunWebSocketHandlers;
 }
 
-/** The state in a socket's `data`. One `Bun.serve` has one `websocket` for the sockets of all its muxes, so the mux belongs to it. */
-class SocketState {
-  transport: HandlerTransport | null = null;
-
-  constructor(
-    readonly mux: BunMuxServer,
-    readonly admission: Admission,
-  ) {}
-}
-
 /** Bun keeps this number in 32 bits. */
 const NO_LIMIT = 2 ** 31 - 1;
 
@@ -97,9 +86,11 @@ class BunMuxServer extends RequestServer implements BunMux {
   readonly websocket: BunWebSocketHandlers = {
     open: (ws) => {
       ws.binaryType = 'arraybuffer';
-      const state = stateOf(ws);
-      state.transport = new HandlerTransport(handled(ws), state.mux.protocol);
-      state.mux.take(state.admission, state.transport);
+      stateOf(ws).open(
+        ws,
+        (data) => ws.send(data) !== 0,
+        () => ws.getBufferedAmount(),
+      );
     },
     message: (ws, message) => stateOf(ws).transport?.heard(message),
     drain: (ws) => stateOf(ws).transport?.drained(),
@@ -126,19 +117,7 @@ class BunMuxServer extends RequestServer implements BunMux {
   };
 }
 
-function handled(ws: BunSocket): HandledSocket {
-  return {
-    send: (data) => ws.send(data) !== 0,
-    close: (code, reason) => {
-      ws.close(code, reason);
-    },
-    terminate: () => {
-      ws.terminate();
-    },
-    held: () => ws.getBufferedAmount(),
-  };
-}
-
+/** One `Bun.serve` has one `websocket` for the sockets of all its muxes, so the state of a socket knows its mux. */
 function stateOf({ data }: BunSocket): SocketState {
   const state = (data as Partial<BunSocketData> | undefined)?.rxmux;
   if (state instanceof SocketState) return state;

@@ -1,7 +1,7 @@
 import type { PeerServer } from '../acceptor/peer-server.js';
-import { HandlerTransport } from './handler-socket.js';
+import { SocketState } from './handler-socket.js';
 import { RequestServer } from './requests.js';
-import type { Admission, ServeOptions } from './requests.js';
+import type { ServeOptions } from './requests.js';
 
 /** The part of a crossws `Peer` that this library uses. */
 export interface CrosswsPeer {
@@ -65,46 +65,27 @@ export interface CrosswsMux extends PeerServer<Request> {
 
 /** The key of a socket's state in the context, which other hooks may fill too. */
 const KEY = 'rxmux';
-/** The close code of a socket whose end has none. */
-const ABNORMAL = 1006;
-
-/** The state in a socket's context. */
-class SocketState {
-  transport: HandlerTransport | null = null;
-  constructor(readonly admission: Admission) {}
-}
 
 class CrosswsMuxServer extends RequestServer implements CrosswsMux {
   readonly hooks: CrosswsHooks = {
     upgrade: async (request) => {
       const judged = await this.judge(request, null);
       if (judged instanceof Response) return judged;
-      return { headers: { 'Sec-WebSocket-Protocol': this.protocol }, context: { [KEY]: new SocketState(judged) } };
+      return { headers: { 'Sec-WebSocket-Protocol': this.protocol }, context: { [KEY]: new SocketState(this, judged) } };
     },
     open: (peer) => {
-      const state = stateOf(peer);
-      const below = {
-        send: (data: string | ArrayBuffer) => {
-          peer.send(data);
-          return true;
-        },
-        close: (code?: number, reason?: string) => {
-          peer.close(code, reason);
-        },
-        terminate: () => {
-          peer.terminate();
-        },
-        held: () => peer.bufferedAmount ?? 0,
+      const pass = (data: string | ArrayBuffer): boolean => {
+        peer.send(data);
+        return true;
       };
-      state.transport = new HandlerTransport(below, this.protocol);
-      this.take(state.admission, state.transport);
+      stateOf(peer).open(peer, pass, () => peer.bufferedAmount ?? 0);
     },
     message: (peer, message) => {
       const { rawData } = message;
       stateOf(peer).transport?.heard(typeof rawData === 'string' ? rawData : message.uint8Array());
     },
     drain: (peer) => stateOf(peer).transport?.drained(),
-    close: (peer, { code = ABNORMAL, reason = '' }) => stateOf(peer).transport?.ended(code, reason),
+    close: (peer, { code, reason }) => stateOf(peer).transport?.ended(code, reason),
     error: (peer) => {
       stateOf(peer).transport?.terminate('the socket has failed');
     },

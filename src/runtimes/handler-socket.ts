@@ -3,15 +3,13 @@ import type { SocketLike } from '../transport/transport.js';
 import { W3cTransport } from '../transport/w3c.js';
 import { isArrayBuffer, optionError } from '../util/check.js';
 import type { Message } from '../wire/codec.js';
+import { CloseCode } from '../wire/codes.js';
+import type { Admission, RequestServer } from './requests.js';
 
 /** A socket whose runtime calls functions of its server in place of events. */
-export interface HandledSocket {
-  /** Sends a message. Returns whether the runtime has taken it. */
-  send(data: string | ArrayBuffer): boolean;
+interface HandledSocket {
   close(code?: number, reason?: string): void;
   terminate(): void;
-  /** Bytes that were sent and have not left yet. */
-  held(): number;
 }
 
 /** A {@link HandledSocket} with the interface of a WebSocket. */
@@ -21,6 +19,8 @@ class HandlerSocket extends SocketEvents implements SocketLike {
 
   constructor(
     private readonly below: HandledSocket,
+    private readonly pass: (data: string | ArrayBuffer) => boolean,
+    private readonly held: () => number,
     readonly protocol: string,
   ) {
     super();
@@ -31,11 +31,11 @@ class HandlerSocket extends SocketEvents implements SocketLike {
   }
 
   get bufferedAmount(): number {
-    return this.below.held();
+    return this.held();
   }
 
   send(data: string | ArrayBuffer): void {
-    if (!this.below.send(data)) throw new Error('the runtime has dropped a message');
+    if (!this.pass(data)) throw new Error('the runtime has dropped a message');
   }
 
   close(code?: number, reason?: string): void {
@@ -61,19 +61,16 @@ class HandlerSocket extends SocketEvents implements SocketLike {
 }
 
 /** A transport over a socket whose runtime calls the methods `heard`, `drained` and `ended` of this class. */
-export class HandlerTransport extends W3cTransport<HandlerSocket> {
+class HandlerTransport extends W3cTransport<HandlerSocket> {
   override readonly opaque = false;
   #waiting: { readonly bytes: number; readonly task: () => void } | null = null;
-
-  constructor(below: HandledSocket, protocol: string) {
-    super(new HandlerSocket(below, protocol));
-  }
 
   heard(message: unknown): void {
     this.socket.heard(messageOf(message));
   }
 
-  ended(code: number, reason = ''): void {
+  /** The socket has closed, without a code where its end had none. */
+  ended(code: number = CloseCode.ABNORMAL, reason = ''): void {
     this.socket.closed(code, reason);
   }
 
@@ -93,10 +90,26 @@ export class HandlerTransport extends W3cTransport<HandlerSocket> {
       task();
     });
   }
+}
 
-  // A server may send each code.
-  protected override closeCode(code: number): number {
-    return code;
+/** The state that a runtime keeps for a socket: the peer's, from its admission on. */
+export class SocketState {
+  transport: HandlerTransport | null = null;
+
+  constructor(
+    private readonly server: RequestServer,
+    private readonly admission: Admission,
+  ) {}
+
+  /**
+   * The socket has opened.
+   *
+   * @param pass sends a message. Returns whether the runtime has taken it.
+   * @param held returns the bytes that were sent and have not left yet
+   */
+  open(below: HandledSocket, pass: (data: string | ArrayBuffer) => boolean, held: () => number): void {
+    this.transport = new HandlerTransport(new HandlerSocket(below, pass, held, this.server.protocol));
+    this.server.take(this.admission, this.transport);
   }
 }
 

@@ -1,7 +1,7 @@
 import { asyncScheduler, defer, firstValueFrom } from 'rxjs';
 import type { Observable, Subscription } from 'rxjs';
 import { ledgerOf } from '../acceptor/accepted.js';
-import { GOING_AWAY, ruling$, seatOrObjection } from '../acceptor/judge.js';
+import { GOING_AWAY, UPGRADE_REQUIRED, ruling$, seatOrObjection } from '../acceptor/judge.js';
 import type { Policy } from '../acceptor/judge.js';
 import { resolveJudged } from '../acceptor/options.js';
 import type { JudgedOptions } from '../acceptor/options.js';
@@ -10,8 +10,9 @@ import { PeerSet } from '../acceptor/peer-set.js';
 import { refused } from '../acceptor/refusals.js';
 import { boundRates } from '../acceptor/sparse-log.js';
 import { totalsOf } from '../acceptor/totals.js';
-import type { Seat, TotalLimits, Totals } from '../acceptor/totals.js';
-import { PLAIN_TEXT, REFUSED_BY_VERIFY, RETRY_AFTER, refusalOf, withDefaults } from '../acceptor/verdict.js';
+import type { Seat } from '../acceptor/ledger.js';
+import type { TotalLimits, Totals } from '../acceptor/totals.js';
+import { PLAIN_TEXT, REFUSED_BY_VERIFY, refusalOf, withDefaults } from '../acceptor/verdict.js';
 import type { HeaderLine, HttpAnswer, Objection, UpgradeRefusal, Verdict } from '../acceptor/verdict.js';
 import type { PeerContext } from '../peer/options.js';
 import { eventsOf } from '../transport/transport.js';
@@ -166,9 +167,8 @@ export class RequestServer extends PeerSet<Request> {
   }
 
   #answerOrdinary(): Response {
-    const headers: Record<string, string> = { ...PLAIN_TEXT };
-    if (!this.draining$.value) return new Response('expected a WebSocket upgrade\n', { status: 426, headers });
-    return new Response(`${GOING_AWAY.reason}\n`, { status: GOING_AWAY.status, headers: { ...headers, 'Retry-After': RETRY_AFTER } });
+    const { status, reason, headers = [] } = this.draining$.value ? GOING_AWAY : UPGRADE_REQUIRED;
+    return new Response(`${reason}\n`, { status, headers: { ...PLAIN_TEXT, ...Object.fromEntries(headers) } });
   }
 
   #refuse(asked: Asked<Request>, objection: Objection): Response {
@@ -232,7 +232,5 @@ export function refuse(
 
 function linesOf(headers: Parameters<typeof refuse>[1]): readonly HeaderLine[] {
   if (typeof headers !== 'object') throw optionError('headers', 'an object, pairs or Headers', headers);
-  const lines: HeaderLine[] = [];
-  new Headers(headers as HeadersInit).forEach((value, name) => lines.push([name, value]));
-  return lines;
+  return [...new Headers(headers as HeadersInit)];
 }

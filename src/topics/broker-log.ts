@@ -1,4 +1,5 @@
-import { defer, finalize, firstValueFrom, from, Observable, share } from 'rxjs';
+import { defer, finalize, firstValueFrom, from, noop, Observable, share } from 'rxjs';
+import type { ObservableInput } from 'rxjs';
 import { Outage } from './broker-error.js';
 import type { BrokerError } from './broker-error.js';
 import { CursorLost } from './cursor.js';
@@ -47,7 +48,7 @@ export class BrokerLog<T> implements Log<T, string> {
     private readonly broker: Broker<T>,
     readonly maxItemBytes = MAX_ITEM_BYTES,
   ) {
-    this.live$ = defer(() => this.#follow()).pipe(share());
+    this.live$ = aborting((signal) => this.#follow(signal)).pipe(share());
   }
 
   newer(a: string, b: string): boolean {
@@ -55,17 +56,9 @@ export class BrokerLog<T> implements Log<T, string> {
   }
 
   head(): Observable<string> {
-    return defer(() => {
-      const abort = new AbortController();
-      const ask = async (): Promise<string> => {
-        await this.#reader?.begun;
-        return this.#askHead(abort.signal);
-      };
-      return from(ask()).pipe(
-        finalize(() => {
-          abort.abort();
-        }),
-      );
+    return aborting(async (signal) => {
+      await this.#begun();
+      return this.#askHead(signal);
     });
   }
 
@@ -97,20 +90,19 @@ export class BrokerLog<T> implements Log<T, string> {
   }
 
   async *#historyOf(cursor: string | null, signal: AbortSignal): AsyncGenerator<Message<T, string>, void> {
-    await this.#reader?.begun;
+    await this.#begun();
     // Later messages come through `live$`. The broker may no longer keep the message of the cursor.
     if (cursor !== null && cursor === this.#reader?.place) return;
     yield* this.#readOn(cursor, true, signal);
   }
 
-  #follow(): Observable<Message<T, string>> {
-    const abort = new AbortController();
-    const reader: Reader = { begun: this.#askHead(abort.signal), place: null };
+  #follow(signal: AbortSignal): Observable<Message<T, string>> {
+    const reader: Reader = { begun: this.#askHead(signal), place: null };
     this.#reader = reader;
-    return new Observable<Message<T, string>>((subscriber) => {
+    return new Observable((subscriber) => {
       const read = async (): Promise<void> => {
         reader.place = await reader.begun;
-        for await (const message of this.#readOn(reader.place, false, abort.signal)) {
+        for await (const message of this.#readOn(reader.place, false, signal)) {
           reader.place = message.cursor;
           subscriber.next(message);
         }
@@ -118,13 +110,11 @@ export class BrokerLog<T> implements Log<T, string> {
       read().catch((error: unknown) => {
         subscriber.error(error);
       });
-    }).pipe(
-      finalize(() => {
+      return () => {
         // A subscriber that has come at the error has begun another reader.
         if (this.#reader === reader) this.#reader = null;
-        abort.abort();
-      }),
-    );
+      };
+    });
   }
 
   /** Reads on from the last message wherever the broker was away. */
@@ -142,6 +132,11 @@ export class BrokerLog<T> implements Log<T, string> {
         await this.#waitAfter(error, signal);
       }
     }
+  }
+
+  /** Waits until the reader of the process has begun, or has left before. */
+  async #begun(): Promise<void> {
+    await this.#reader?.begun.catch(noop);
   }
 
   /** Asks again until the broker answers. */
@@ -162,4 +157,16 @@ export class BrokerLog<T> implements Log<T, string> {
     if (signal.aborted) throw explained;
     await firstValueFrom(this.#outage.wait(explained));
   }
+}
+
+/** Subscribes to work whose signal aborts at the end of the subscription. */
+function aborting<R>(work: (signal: AbortSignal) => ObservableInput<R>): Observable<R> {
+  return defer(() => {
+    const abort = new AbortController();
+    return from(work(abort.signal)).pipe(
+      finalize(() => {
+        abort.abort();
+      }),
+    );
+  });
 }

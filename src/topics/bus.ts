@@ -1,9 +1,10 @@
-import { defer, share, tap } from 'rxjs';
-import type { Observable, Subscriber } from 'rxjs';
+import { catchError, defer, filter, map, share, tap } from 'rxjs';
+import type { Observable } from 'rxjs';
 import { optionError } from '../util/check.js';
 import { getOrMake } from '../util/collections.js';
 import { encodedLength } from '../wire/length.js';
-import { fromJson } from './json-value.js';
+import { BrokerError } from './broker-error.js';
+import { fromJson, toJson } from './json-value.js';
 
 /**
  * Carries values to all servers: without history, each at most once. A server that is not connected to the broker misses them.
@@ -83,8 +84,38 @@ export function channels(open: (channel: string) => Observable<unknown>): <T>(ch
   };
 }
 
-/** Emits the value in a text, unless it is no JSON. */
-export function emitJson(subscriber: Subscriber<unknown>, text: string, where: string): void {
-  const value = fromJson(text, where);
-  if (value !== undefined) subscriber.next(value);
+/** The work of an adapter at its broker. `name` is the name of the channel in messages. */
+export interface BusBroker {
+  /** Emits the texts of a channel. */
+  hear(channel: string, name: string): Observable<string>;
+  send(channel: string, json: string): Promise<unknown>;
+  /** Explains an error of the client. */
+  explain(error: unknown, name: string): BrokerError;
+}
+
+/** Makes a bus over a broker that carries texts. A text that is no JSON is dropped with a warning. */
+export function busOver(broker: BusBroker): Bus {
+  const fail = (error: unknown, name: string): never => {
+    throw error instanceof BrokerError ? error : broker.explain(error, name);
+  };
+  const on = (channel: string): Observable<unknown> => {
+    const name = `channel '${channel}'`;
+    return broker.hear(channel, name).pipe(
+      map((text) => fromJson(text, `a value of ${name}`)),
+      filter((value) => value !== undefined),
+      catchError((error: unknown) => fail(error, name)),
+    );
+  };
+  return {
+    on: channels(on),
+    async send(channel, value) {
+      checkChannel(channel);
+      const json = toJson(value);
+      try {
+        await broker.send(channel, json);
+      } catch (error) {
+        fail(error, `channel '${channel}'`);
+      }
+    },
+  };
 }

@@ -8,7 +8,7 @@ import { Fifo } from '../util/collections.js';
 import { QueueOverflowError } from '../wire/errors.js';
 import { checkItem } from './log.js';
 import type { Log, Message, TopicItem } from './log.js';
-import { atEnd, sourceOf } from './log-source.js';
+import { atEnd, END, sourceOf } from './log-source.js';
 import type { Beginning } from './log-source.js';
 
 /**
@@ -48,7 +48,6 @@ export function waitingBy(overflow: TopicOverflow = 'history'): Waiting {
 
 type Item<T, C> = TopicItem<T, C>;
 
-const END = { done: true, value: undefined } as const;
 const ENDED = { error: null };
 
 /**

@@ -1,11 +1,14 @@
-import { map, Subscription, take } from 'rxjs';
-import type { ObservableInput } from 'rxjs';
+import { map, take } from 'rxjs';
+import type { ObservableInput, Subscription } from 'rxjs';
 import { observableFrom, pullSource } from '../stream/input.js';
 import type { PullSource } from '../stream/input.js';
 import type { Pull } from '../stream/iterator.js';
 import { optionError } from '../util/check.js';
 import { Fifo } from '../util/collections.js';
 import type { Log } from './log.js';
+
+/** The result of an iterator that has ended. */
+export const END = { done: true, value: undefined } as const;
 
 /** Returns a source to pull the values of an input by. The values of a pushing input wait in memory. */
 export function sourceOf(input: ObservableInput<unknown>): PullSource {
@@ -15,25 +18,23 @@ export function sourceOf(input: ObservableInput<unknown>): PullSource {
 /** Keeps the values of a pushing input until they are pulled. */
 class PushedSource implements PullSource {
   readonly #kept = new Fifo<{ readonly value: unknown }>();
-  readonly #subscription = new Subscription();
+  readonly #subscription: Subscription;
   #taker: Pull<unknown> | null = null;
   #end: ((taker: Pull<unknown>) => void) | null = null;
 
   constructor(input: ObservableInput<unknown>) {
-    this.#subscription.add(
-      observableFrom(input).subscribe({
-        next: (value) => {
-          this.#kept.push({ value });
-          this.#settle();
-        },
-        error: (error: unknown) => {
-          this.#finish((taker) => taker.reject(error));
-        },
-        complete: () => {
-          this.#finish((taker) => taker.resolve({ done: true, value: undefined }));
-        },
-      }),
-    );
+    this.#subscription = observableFrom(input).subscribe({
+      next: (value) => {
+        this.#kept.push({ value });
+        this.#settle();
+      },
+      error: (error: unknown) => {
+        this.#finish((taker) => taker.reject(error));
+      },
+      complete: () => {
+        this.#finish((taker) => taker.resolve(END));
+      },
+    });
   }
 
   pull(taker: Pull<unknown>): void {

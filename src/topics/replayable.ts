@@ -13,7 +13,7 @@ import { Following } from './catch-up.js';
 import type { Followed } from './catch-up.js';
 import { CursorLost, newEpoch, numberOf } from './cursor.js';
 import type { TopicItem } from './log.js';
-import { sourceOf } from './log-source.js';
+import { END, sourceOf } from './log-source.js';
 
 /** Values to run once: a source, or a function that returns one. The signal of the function aborts when the source is stopped. */
 export type ReplayableSource<T> = ObservableInput<T> | ((signal: AbortSignal) => ObservableInput<T>);
@@ -74,8 +74,6 @@ export function replayable<T>(source: ReplayableSource<T>, options: ReplayableOp
     throw optionError('replayable', 'an Observable, an iterable, or a function that returns one', source);
   return new Replay(source, checkNumber('keep', keep, 1), checkNumber('idleMs', idleMs));
 }
-
-const END = { done: true, value: undefined } as const;
 
 /** An item, the end, or an error. */
 type Next<T> = IteratorResult<TopicItem<T, string>, undefined> | { readonly error: unknown };

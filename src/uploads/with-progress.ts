@@ -8,7 +8,7 @@ import type { Input, PullSource } from '../stream/input.js';
 import { PulledIterator } from '../stream/iterator.js';
 import type { Pull } from '../stream/iterator.js';
 import { SharedPayload } from '../stream/payload.js';
-import { sourceOf } from '../topics/log-source.js';
+import { END, sourceOf } from '../topics/log-source.js';
 import { checkFunction } from '../util/check.js';
 import { QueueOverflowError } from '../wire/errors.js';
 import { encodedLength } from '../wire/length.js';
@@ -16,7 +16,6 @@ import { DEFAULT_LIMITS } from '../wire/limits.js';
 
 /** Items of an Observable wait up to here, as the queue of a stream. */
 const MOST_WAITING_BYTES = DEFAULT_LIMITS.maxUnsentBytes;
-const END = { done: true, value: undefined } as const;
 
 /**
  * Reports how many bytes of an input the remote has taken: they have arrived at its peer, and its reader gets them next. Bytes that wait

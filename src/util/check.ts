@@ -86,6 +86,11 @@ export type Options<Given, Used extends { readonly [Name in keyof Given]-?: unkn
   readonly [Name in keyof Given]-?: Option<Exclude<Given[Name], undefined>, Used[Name]>;
 };
 
+/** Options as the program uses them. Those in `Bare` have no default, and may be `undefined`. */
+export type Used<Given, Bare extends keyof Given = never> = {
+  readonly [Name in keyof Given]-?: Name extends Bare ? Given[Name] | undefined : Exclude<Given[Name], undefined>;
+};
+
 /** The names of all options of an interface that each call reads for itself. */
 export type NamesOf<Given> = Readonly<Record<keyof Given, true>>;
 
@@ -249,7 +254,12 @@ export function quoted(text: string): string {
 /** Returns a text that may hold a remote's, on one line and in at most `most` characters. Unsafe characters are escaped. */
 export function oneLine(text: string, most = MOST_SHOWN): string {
   if (text.length <= most && text.search(UNSAFE) < 0) return text;
-  return cut(text, most, (character) => character.replace(UNSAFE, inJson).replace(UNSAFE, unicodeEscapes));
+  return cut(text, most, escaped);
+}
+
+/** Escapes the unsafe characters of a text as JSON does, those beyond ASCII too. */
+export function escaped(text: string): string {
+  return text.replace(UNSAFE, inJson).replace(UNSAFE, unicodeEscapes);
 }
 
 function cut(text: string, most: number, show: (character: string) => string): string {
