@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer';
 import proxyProtocol from 'proxy-protocol-js';
 
 const HEAD_BYTES = 16;
