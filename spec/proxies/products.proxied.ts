@@ -270,7 +270,8 @@ describe.each(chosen())('one server behind $name', (product) => {
   if (LONG)
     it('With the default keepalive at both ends, clients that are silent, only listen or only talk for 90 s are still answered', async () => {
       const rig = await Rig.start(product, undefined, undefined, {});
-      const [silent, listening, talking] = await Promise.all([1, 2, 3].map(() => rig.opened('/json', { keepalive: undefined })));
+      const open = (): Promise<Peer> => rig.opened('/json', { keepalive: undefined });
+      const [silent, listening, talking] = await Promise.all([open(), open(), open()]);
       await lastValueFrom(merge(TALKS.server(listening), TALKS.client(talking)).pipe(takeUntil(timer(90_000))), { defaultValue: null });
       for (const peer of [silent, listening, talking]) expect(await request(peer, { op: 'measure', text: 'alive' })).toBe(5);
     }, 200_000);
