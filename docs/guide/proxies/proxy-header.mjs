@@ -20,8 +20,9 @@ export function readProxyHeaders(http) {
       socket.off('readable', read);
       try {
         const value = addressOf(Buffer.concat([head, body]));
-        if (value !== null)
+        if (value !== null) {
           Object.defineProperty(socket, 'remoteAddress', { value });
+        }
       } catch {
         return drop();
       }
