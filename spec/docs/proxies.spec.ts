@@ -6,12 +6,14 @@ import { REPOSITORY, tableBelow, textOf } from './markdown.js';
 
 const PAGE = 'docs/guide/proxies.md';
 const FILES = 'docs/guide/proxies';
+/** The module of a server that reads PROXY headers. */
+const HEADER = { name: 'The PROXY protocol', page: 'proxy-header.mjs' };
 
 /** The block that follows the heading of a product. */
 const blockOf = (heading: string): RegExp => new RegExp(`(^### ${heading}$[^#]*?^\`\`\`\\w*\\n)([^]*?)(^\`\`\`$)`, 'm');
 
-/** The first product of each file, whose heading the file has. */
-const SHOWN = PRODUCTS.filter(({ page }, at) => PRODUCTS.findIndex((other) => other.page === page) === at);
+/** The module, and the first product of each file, whose heading the file has. */
+const SHOWN = [HEADER, ...PRODUCTS.filter(({ page }, at) => PRODUCTS.findIndex((other) => other.page === page) === at)];
 
 // `TABLES=write npx jest spec/docs/proxies` copies the files into the page.
 if (process.env['TABLES'] === 'write') {
@@ -26,7 +28,7 @@ describe('configurations of proxies', () => {
     expect(blockOf(name).exec(textOf(PAGE))?.[2]).toBe(readFileSync(join(REPOSITORY, FILES, page), 'utf8'));
   });
 
-  it('A product has each file', () => {
+  it('The page has each file', () => {
     expect(readdirSync(join(REPOSITORY, FILES)).sort()).toEqual(SHOWN.map(({ page }) => page).sort());
   });
 

@@ -7,7 +7,6 @@ import { join } from 'node:path';
 import { selfSigned } from '../support/socket/certificate.js';
 import { accepting, freePort } from '../support/socket/ports.js';
 import { debian } from './debian.js';
-import type { Installed } from './debian.js';
 import type { Place, Product } from './products.js';
 
 const PAGES = join(__dirname, '../../docs/guide/proxies');
@@ -31,7 +30,7 @@ function withPorts(text: string, port: number, servers: readonly number[]): stri
 export class Balancer {
   private constructor(
     private readonly product: Product,
-    private readonly installed: Installed,
+    private readonly env: NodeJS.ProcessEnv,
     private readonly place: Place,
     private readonly change: (text: string) => string,
     private readonly process: ChildProcess,
@@ -43,17 +42,16 @@ export class Balancer {
    * Starts the product. It balances over `servers`, which are ports.
    *
    * @param change changes the page's file
-   * @param idle the idle limit, in seconds. Default the page's
+   * @param idle the idle limit of a product whose page's file has none, in seconds
    */
-  static async start(product: Product, servers: readonly number[], change = (text: string) => text, idle?: number): Promise<Balancer> {
+  static async start(product: Product, servers: readonly number[], change = (text: string) => text, idle = 60): Promise<Balancer> {
     const installed = debian(product.package, product.version[0]);
     const directory = mkdtempSync(join(tmpdir(), 'rxmux-proxy-'));
     // Some products drop their root rights, and still write here.
     chmodSync(directory, 0o777);
     mkdirSync(join(directory, 'temp'), { mode: 0o777 });
     const [port, adminPort] = [await freePort(), await freePort()];
-    const place: Place = { root: installed.root, directory, file: join(directory, product.page), port, adminPort, idle: idle ?? 60 };
-    const changed = (text: string): string => change(idle === undefined ? text : (product.withIdle?.(text, idle) ?? text));
+    const place: Place = { root: installed.root, directory, file: join(directory, product.page), port, adminPort, idle };
     let ca: Buffer = Buffer.alloc(0);
     if (product.way === 'tls') {
       const { key, cert } = selfSigned();
@@ -61,11 +59,12 @@ export class Balancer {
       ca = cert;
     }
     for (const [name, text] of Object.entries(product.files?.(place) ?? {})) writeFileSync(join(directory, name), text);
-    write(product, place, servers, changed);
+    write(product, place, servers, change);
     const [program, ...args] = product.command(place);
-    const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'], env: { ...installed.env, ...product.env?.(place) } });
+    const env = { ...installed.env, ...product.env?.(place) };
+    const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'], env });
     await Promise.race([failure(child), accepting(place.port)]);
-    return new Balancer(product, installed, place, changed, child, ca);
+    return new Balancer(product, env, place, change, child, ca);
   }
 
   get port(): number {
@@ -75,19 +74,19 @@ export class Balancer {
   /** Its version, as it says itself. */
   get version(): string {
     const [program, ...args] = this.product.version;
-    const { stdout, stderr } = spawnSync(program, args, { env: this.installed.env, encoding: 'utf8' });
+    const { stdout, stderr } = spawnSync(program, args, { env: this.env, encoding: 'utf8' });
     return /\d+\.\d+(\.\d+)?/.exec(`${stdout}${stderr}`)?.[0] ?? '';
   }
 
   /** Balances new connections over `servers` from now on. */
   reload(servers: readonly number[]): void {
     const { reload } = this.product;
-    if (reload === undefined) throw new Error(`expected a reload of ${this.product.name}, got none`);
     write(this.product, this.place, servers, this.change);
     if (typeof reload === 'string') this.process.kill(reload);
     else {
       const [program, ...args] = reload(this.place);
-      spawnSync(program, args, { env: this.installed.env });
+      const { status, stdout, stderr } = spawnSync(program, args, { env: this.env, encoding: 'utf8' });
+      if (status !== 0) throw new Error(`expected ${program} to reload, got the status ${String(status)}: ${stdout}${stderr}`);
     }
   }
 

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** Where one product runs. */
@@ -20,6 +20,14 @@ type Command = readonly [program: string, ...args: string[]];
 /** How a client reaches the product. */
 export type Way = 'http' | 'h2' | 'connect' | 'tls';
 
+/** A setting that ends idle connections. */
+interface IdleLimit {
+  /** The setting, as the table names it. */
+  readonly setting: string;
+  /** Returns the page's file with this limit, in seconds. Missing where the limit is in no file of the page. */
+  readonly set?: (text: string, seconds: number) => string;
+}
+
 /** One product that forwards connections, as Debian ships it. */
 export interface Product {
   readonly name: string;
@@ -36,17 +44,14 @@ export interface Product {
   /** Runs it in the foreground. */
   readonly command: (place: Place) => Command;
   readonly env?: (place: Place) => NodeJS.ProcessEnv;
-  /** The setting of its idle limit, as the table names it; `null` if it has none. */
-  readonly idle: string | null;
-  /** Returns the page's file with this idle limit, in seconds. Missing where the limit is in no file of the page. */
-  readonly withIdle?: (text: string, seconds: number) => string;
+  readonly idle: readonly IdleLimit[];
   /**
    * Text of the page's file without which no page gets in, or a text and what stands in its place. The table shows each with the status that
    * its lack causes.
    */
   readonly needs: readonly (string | readonly [text: string, instead: string])[];
-  /** Makes it read its configuration again: a signal, or a command. Missing where it was not tried. */
-  readonly reload?: NodeJS.Signals | ((place: Place) => Command);
+  /** Makes it read its configuration again: a signal, or a command. */
+  readonly reload: NodeJS.Signals | ((place: Place) => Command);
 }
 
 const usr = ({ root }: Place, path: string): string => join(root === '' ? '/' : root, 'usr', path);
@@ -75,8 +80,7 @@ http {
   }),
   command: ({ directory }) => ['nginx', '-p', directory, '-c', `${directory}/main`, '-e', 'stderr'],
   version: ['nginx', '-v'],
-  idle: '`proxy_read_timeout`',
-  withIdle: replacing(/(read_timeout )60s/, (seconds) => `$1${seconds}s`),
+  idle: [{ setting: '`proxy_read_timeout`', set: replacing(/(read_timeout )60s/, (seconds) => `$1${seconds}s`) }],
   needs: ['proxy_set_header Upgrade $http_upgrade;', 'proxy_set_header Connection "upgrade";', 'proxy_set_header Host $http_host;'],
   reload: 'SIGHUP',
 };
@@ -89,8 +93,7 @@ export const HAPROXY: Product = {
   page: 'haproxy.cfg',
   command: ({ file }) => ['haproxy', '-W', '-f', file],
   version: ['haproxy', '-v'],
-  idle: '`timeout tunnel`',
-  withIdle: haproxyIdle,
+  idle: [{ setting: '`timeout tunnel`', set: haproxyIdle }],
   needs: [],
   reload: 'SIGUSR2',
 };
@@ -112,8 +115,12 @@ ${['mpm_event', 'authz_core', 'proxy', 'proxy_http'].map((name) => `LoadModule $
 `,
   command: ({ file }) => ['apache2', '-D', 'FOREGROUND', '-f', file],
   version: ['apache2', '-v'],
-  idle: '`ProxyTimeout`, or `Timeout` if that is longer',
-  withIdle: (text, seconds) => `Timeout ${seconds}\n${text.replace('ProxyTimeout 60', `ProxyTimeout ${seconds}`)}`,
+  idle: [
+    {
+      setting: '`ProxyTimeout`, or `Timeout` if that is longer',
+      set: (text, seconds) => `Timeout ${seconds}\n${text.replace('ProxyTimeout 60', `ProxyTimeout ${seconds}`)}`,
+    },
+  ],
   needs: [' upgrade=websocket', 'ProxyPreserveHost On'],
   reload: 'SIGUSR1',
 };
@@ -125,7 +132,7 @@ const CADDY: Product = {
   ahead: ({ adminPort }) => `{\n  admin 127.0.0.1:${adminPort}\n}\n`,
   command: ({ file }) => ['caddy', 'run', '--adapter', 'caddyfile', '--config', file],
   version: ['caddy', 'version'],
-  idle: null,
+  idle: [],
   needs: [],
   reload: ({ file, adminPort }) => [
     'caddy',
@@ -147,8 +154,10 @@ const LIGHTTPD: Product = {
   ahead: () => 'server.feature-flags = ( "server.graceful-shutdown-timeout" => 1 )\n',
   command: (place) => ['lighttpd', '-D', '-m', usr(place, 'lib/lighttpd'), '-f', place.file],
   version: ['lighttpd', '-v'],
-  idle: '`server.max-read-idle`, `server.max-write-idle`',
-  withIdle: (text, seconds) => text.replace(/-idle = \d+/g, `-idle = ${seconds}`),
+  idle: ['read', 'write'].map((what) => ({
+    setting: `\`server.max-${what}-idle\``,
+    set: replacing(new RegExp(`(${what}-idle = )\\d+`), (seconds) => `$1${seconds}`),
+  })),
   needs: ['proxy.header = ( "upgrade" => "enable" )'],
   reload: 'SIGUSR1',
 };
@@ -157,11 +166,13 @@ const H2O: Product = {
   name: 'h2o',
   package: 'h2o',
   page: 'h2o.yaml',
-  command: ({ file }) => ['h2o', '-c', file],
+  // Its master starts a worker for each configuration, by a script below this root.
+  command: ({ file }) => ['h2o', '-m', 'master', '-c', file],
+  env: (place) => ({ H2O_ROOT: usr(place, '') }),
   version: ['h2o', '--version'],
-  idle: '`proxy.websocket.timeout`',
-  withIdle: replacing(/(timeout: )60000/, (seconds) => `$1${seconds}000`),
+  idle: [{ setting: '`proxy.websocket.timeout`', set: replacing(/(timeout: )60000/, (seconds) => `$1${seconds}000`) }],
   needs: ['proxy.websocket: ON', 'proxy.preserve-host: ON'],
+  reload: 'SIGHUP',
 };
 
 const NGHTTPX: Product = {
@@ -170,8 +181,7 @@ const NGHTTPX: Product = {
   page: 'nghttpx.conf',
   command: ({ file }) => ['nghttpx', `--conf=${file}`, '--log-level=ERROR'],
   version: ['nghttpx', '-v'],
-  idle: '`backend-read-timeout`',
-  withIdle: replacing(/(read-timeout=)60s/, (seconds) => `$1${seconds}s`),
+  idle: [{ setting: '`backend-read-timeout`', set: replacing(/(read-timeout=)60s/, (seconds) => `$1${seconds}s`) }],
   needs: [],
   reload: 'SIGHUP',
 };
@@ -193,8 +203,9 @@ const VARNISH: Product = {
     `pipe_timeout=${idle}`,
   ],
   version: ['varnishd', '-V'],
-  idle: '`pipe_timeout`',
+  idle: [{ setting: '`pipe_timeout`' }],
   needs: ['return (pipe);', 'set bereq.http.upgrade = req.http.upgrade;'],
+  reload: (place) => ['sh', usr(place, 'share/varnish/varnishreload'), '-n', `${place.directory}/varnish`, place.file],
 };
 
 const TRAFFIC_SERVER: Product = {
@@ -203,11 +214,7 @@ const TRAFFIC_SERVER: Product = {
   page: 'trafficserver.config',
   files: (place) => {
     const folders = ['etc', 'run', 'log', 'cache'].map((name) => join(place.directory, name));
-    for (const folder of folders) {
-      mkdirSync(folder);
-      // It drops its root rights, and still writes here.
-      chmodSync(folder, 0o777);
-    }
+    for (const folder of folders) mkdirSync(folder);
     const [etc = '', run = '', log = '', cache = ''] = folders;
     return {
       'runroot.yaml': `
@@ -227,7 +234,9 @@ libexecdir: ${usr(place, 'lib/trafficserver/modules')}
       'etc/ip_allow.yaml': 'ip_allow:\n  - apply: in\n    ip_addrs: 0/0\n    action: allow\n    methods: ALL\n',
       'etc/records.config': `
 CONFIG proxy.config.http.server_ports STRING ${place.port}
-CONFIG proxy.config.admin.user_id STRING nobody
+CONFIG proxy.config.admin.user_id STRING #-1
+CONFIG proxy.config.bin_path STRING ${usr(place, 'bin')}
+CONFIG proxy.config.crash_log_helper STRING NULL
 CONFIG proxy.config.body_factory.template_sets_dir STRING ${join(place.root === '' ? '/' : place.root, 'etc/trafficserver/body_factory')}
 CONFIG proxy.config.url_remap.filename STRING ${place.file}
 CONFIG proxy.config.url_remap.pristine_host_hdr INT 1
@@ -235,11 +244,13 @@ CONFIG proxy.config.websocket.no_activity_timeout INT ${place.idle}
 `,
     };
   },
-  command: () => ['traffic_server'],
+  // It reads its configuration again, and starts the server. As a user of its own it would not find the libraries of an unpacked package.
+  command: () => ['traffic_manager'],
   env: ({ directory }) => ({ TS_RUNROOT: join(directory, 'runroot.yaml') }),
   version: ['traffic_server', '--version'],
-  idle: '`proxy.config.websocket.no_activity_timeout`',
+  idle: [{ setting: '`proxy.config.websocket.no_activity_timeout`' }],
   needs: [['map ws://mux.example.org/ ws://', 'map http://mux.example.org/ http://']],
+  reload: () => ['traffic_ctl', 'config', 'reload'],
 };
 
 const squidSettings = (place: Place): string => `
@@ -264,8 +275,7 @@ const SQUID: Product = {
   ahead: squidSettings,
   command: ({ file, port }) => ['squid', '-N', '-n', `rxmux${port}`, '-f', file],
   version: ['squid', '-v'],
-  idle: '`read_timeout`',
-  withIdle: adding((seconds) => `read_timeout ${seconds} seconds`),
+  idle: [{ setting: '`read_timeout`', set: adding((seconds) => `read_timeout ${seconds} seconds`) }],
   needs: ['http_upgrade_request_protocols websocket allow all', ' login=PASSTHRU'],
   reload: 'SIGHUP',
 };
@@ -286,13 +296,12 @@ const STUNNEL: Product = {
   ahead: () => 'foreground = yes\npid =\n',
   command: ({ file }) => ['stunnel4', file],
   version: ['stunnel4', '-version'],
-  idle: '`TIMEOUTidle`',
-  withIdle: adding((seconds) => `TIMEOUTidle = ${seconds}`),
+  idle: [{ setting: '`TIMEOUTidle`', set: adding((seconds) => `TIMEOUTidle = ${seconds}`) }],
   needs: [],
   reload: 'SIGHUP',
 };
 
-const HAPROXY_H2: Product = { ...HAPROXY, name: 'HAProxy, h2 in front', page: 'haproxy-h2.cfg', way: 'h2' };
+export const HAPROXY_H2: Product = { ...HAPROXY, name: 'HAProxy, h2 in front', page: 'haproxy-h2.cfg', way: 'h2' };
 const NGHTTPX_H2: Product = { ...NGHTTPX, name: 'nghttpx, h2 in front', way: 'h2' };
 
 /** Makes HAProxy check its servers more often than the page does, so that tests of a restart take less time. */

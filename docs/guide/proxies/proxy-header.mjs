@@ -1,0 +1,46 @@
+import { Buffer } from 'node:buffer';
+import proxyProtocol from 'proxy-protocol-js';
+
+const HEAD_BYTES = 16;
+const TIMEOUT_MS = 5_000;
+
+/** Makes an HTTP server read a PROXY header of each connection. */
+export function readProxyHeaders(http) {
+  const listeners = http.listeners('connection');
+  http.removeAllListeners('connection');
+  http.on('connection', (socket) => {
+    const drop = () => socket.destroy();
+    let head = null;
+    const read = () => {
+      head ??= socket.read(HEAD_BYTES);
+      if (head === null) return;
+      const length = head.readUInt16BE(HEAD_BYTES - 2);
+      const body = length > 0 ? socket.read(length) : Buffer.alloc(0);
+      if (body === null) return;
+      socket.off('readable', read);
+      try {
+        const value = addressOf(Buffer.concat([head, body]));
+        if (value !== null) {
+          Object.defineProperty(socket, 'remoteAddress', { value });
+        }
+      } catch {
+        return drop();
+      }
+      socket.setTimeout(0).off('timeout', drop).off('error', drop);
+      for (const listener of listeners) listener.call(http, socket);
+    };
+    socket.setTimeout(TIMEOUT_MS).on('timeout', drop);
+    socket.on('error', drop).on('readable', read);
+  });
+}
+
+/** The client's address; null if the proxy speaks for itself. */
+function addressOf(header) {
+  const { V2ProxyProtocol, Command } = proxyProtocol;
+  const { command, proxyAddress } = V2ProxyProtocol.parse(header);
+  const bytes = proxyAddress?.sourceAddress?.address;
+  if (command !== Command.PROXY) return null;
+  if (bytes?.length === 4) return bytes.join('.');
+  if (bytes?.length !== 16) return null;
+  return Buffer.from(bytes).toString('hex').match(/.{4}/g).join(':');
+}
