@@ -7,7 +7,7 @@ import { LazySet } from '../../src/util/collections.js';
 import { Receiving } from '../../src/stream/receiving.js';
 import type { Connection } from '../../src/connection/connection.js';
 import { GoAway } from '../../src/connection/control.js';
-import * as fragments from '../../src/wire/fragment.js';
+import { OutgoingFrame } from '../../src/wire/outgoing.js';
 import { isMuxError } from '../../src/wire/errors.js';
 import { HeldBytes } from '../../src/wire/reassembly.js';
 import { ResetCode } from '../../src/wire/codes.js';
@@ -103,7 +103,7 @@ export const CALL_FAULTS: readonly Fault[] = [
     fault: 'frames are not cut',
     shows: 'messages within the cap',
     sow: () => {
-      jest.spyOn(fragments, 'slicerToSend').mockReturnValue(null);
+      jest.spyOn(OutgoingFrame.prototype, 'isSmall', 'get').mockReturnValue(true);
     },
   },
   {

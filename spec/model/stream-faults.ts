@@ -1,8 +1,6 @@
-import { jest } from '@jest/globals';
 import { Stream } from '../../src/stream/stream.js';
 import { extrasOf } from '../../src/stream/extras.js';
 import { StreamCore } from '../../src/stream/stream-core.js';
-import * as controlFrames from '../../src/connection/replies.js';
 import { Outbound } from '../../src/connection/outbound.js';
 import type { StreamInput } from '../../src/stream/state.js';
 import { Connection } from '../../src/connection/connection.js';
@@ -104,10 +102,13 @@ export const STREAM_FAULTS: readonly Fault[] = [
     fault: 'a reset goes out with another code',
     shows: 'both sides agree',
     sow: () => {
-      const { resetFrame } = controlFrames;
-      jest
-        .spyOn(controlFrames, 'resetFrame')
-        .mockImplementation((form, stream, code, ...rest) => resetFrame(form, stream, code === ResetCode.CANCEL ? 300 : code, ...rest));
+      plant(
+        Outbound.prototype,
+        'addReset',
+        (_, addReset: Outbound['addReset'], ...[stream, reset, isAhead]: Parameters<Outbound['addReset']>) => {
+          addReset(stream, reset.code === ResetCode.CANCEL ? Object.assign(reset, { code: 300 }) : reset, isAhead);
+        },
+      );
     },
   },
   {

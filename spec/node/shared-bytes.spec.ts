@@ -45,6 +45,11 @@ class RawClient {
     this.#ws.once('upgrade', ({ socket }: IncomingMessage) => {
       socket.on('data', (chunk: Buffer) => this.#chunks.push(chunk));
     });
+    // Without a pong the server would wait six seconds before it sends the rest of a long text.
+    this.#ws.on('message', (data: Buffer) => {
+      const { type, nonce } = this.#decoded(data);
+      if (type === 'ping') this.#ws.send(codec.encode({ type: 'pong', nonce }));
+    });
   }
 
   /** Every frame of the server but its pings, byte by byte, after calls for all values. */

@@ -27,7 +27,9 @@ const IN_FLIGHT = 6 * MIB;
 
 /** Bytes that differ from place to place. */
 function content(size: number): Uint8Array<ArrayBuffer> {
-  return Uint8Array.from({ length: size }, (_, at) => (at * 31 + (at >> 8)) & 255);
+  const bytes = new Uint8Array(size);
+  for (let at = 0; at < size; at++) bytes[at] = at * 31 + (at >> 8);
+  return bytes;
 }
 
 function hashOf(bytes: Uint8Array): string {

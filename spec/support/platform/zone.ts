@@ -1,6 +1,3 @@
-/**
- * Loads zone.js without its patch of EventTarget. All spec files of one process share its EventTarget: a patch would outlive the spec
- * that loaded it, and break the message ports of the next one.
- */
-Object.assign(globalThis, { __Zone_disable_EventTarget: true });
+// Loads zone.js, after its settings.
+import './zone-settings.js';
 import 'zone.js';

@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers';
+import { setTimeout as pause } from 'node:timers/promises';
 import { intervalProvider } from 'rxjs/internal/scheduler/intervalProvider';
 
 /** How many turns of the event loop a closed resource may take to disappear. */
@@ -11,12 +12,15 @@ export function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Checks `condition` at each turn and resolves once it holds. Rejects after the given turns and half a minute, and says then what it expected. */
-export async function until(what: string | (() => string), condition: () => boolean, turns = 100_000): Promise<void> {
+/**
+ * Checks `condition` at each turn, and after {@link TURNS} of them at each millisecond: another process, or a timer, then gets the core.
+ * Resolves once it holds. Rejects after the given checks and half a minute, and says then what it expected.
+ */
+export async function until(what: string | (() => string), condition: () => boolean, turns = 10_000): Promise<void> {
   const end = performance.now() + PATIENCE_MS;
   for (let nth = 0; nth < turns || performance.now() < end; nth++) {
     if (condition()) return;
-    await turn();
+    await (nth < TURNS ? turn() : pause(1));
   }
   throw new Error(`expected ${typeof what === 'string' ? what : what()} within ${turns} turns`);
 }
