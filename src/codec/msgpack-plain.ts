@@ -61,7 +61,8 @@ let written = 0;
 let isWriting = false;
 
 /**
- * Encodes a plain value. Returns `null` for every other value, which may be valid or not.
+ * Encodes a plain value. A small one is a view of a pool, whose bytes do not change. Returns `null` for every other value, which may be
+ * valid or not.
  *
  * @example
  * ```ts
@@ -69,34 +70,23 @@ let isWriting = false;
  * encodePlain(new Date());     // null
  * ```
  */
-export function encodePlain(value: unknown): ArrayBuffer | null {
-  return writePlain(value, separate);
-}
-
-/** Encodes as {@link encodePlain} does. A small value is a view of a pool, whose bytes do not change. */
-export function packPlain(value: unknown): ArrayBuffer | Uint8Array | null {
-  return writePlain(value, packed);
-}
-
-function writePlain<T>(value: unknown, copy: () => T): T | null {
+export function encodePlain(value: unknown): ArrayBuffer | Uint8Array | null {
   if (!beginWrite()) return null;
   try {
-    return put(value, MOST_LEVELS) ? copy() : null;
+    if (!put(value, MOST_LEVELS)) return null;
+    if (written <= MOST_PACKED_BYTES) return packed();
+    if (written < scratch.length) return scratch.buffer.slice(0, written);
+    // The room was made for one long text, or for bytes. It is full, so no copy is needed.
+    const { buffer } = scratch;
+    useScratch(newScratch(SCRATCH_BYTES));
+    return buffer;
   } finally {
     endWrite();
   }
 }
 
-function separate(): ArrayBuffer {
-  if (written < scratch.length) return scratch.buffer.slice(0, written);
-  // The room was made for one long text, or for bytes. It is full, so no copy is needed.
-  const { buffer } = scratch;
-  useScratch(newScratch(SCRATCH_BYTES));
-  return buffer;
-}
-
-function packed(): ArrayBuffer | Uint8Array {
-  if (written > MOST_PACKED_BYTES) return separate();
+/** Copies what was written to the pool. */
+function packed(): Uint8Array {
   if (packedBytes + written > POOL_BYTES) {
     pool = new Uint8Array(POOL_BYTES);
     packedBytes = 0;

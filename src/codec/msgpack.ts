@@ -1,6 +1,7 @@
 import { Decoder, EXT_TIMESTAMP, Encoder, ExtData, decodeTimestampToTimeSpec, encodeTimestampExtension } from '@msgpack/msgpack';
 import type { ExtensionCodecType } from '@msgpack/msgpack';
 import { isArrayBuffer, isPlainObject } from '../util/check.js';
+import { unpacked } from '../wire/codec.js';
 import type { Codec, Message, PackedPayload } from '../wire/codec.js';
 import { ProtocolError } from '../wire/errors.js';
 import { ABSENT, IN_ENVELOPE_ORDER } from '../wire/frame.js';
@@ -19,7 +20,6 @@ import {
   encodeCanonicalAround,
   encodePlain,
   lendCanonical,
-  packPlain,
 } from './msgpack-plain.js';
 import { MAX_DEPTH, metadataCopy, plainCopy } from './plain-copy.js';
 import { bytesOf, carriesEntry, mayBeIndex } from './json-check.js';
@@ -221,12 +221,7 @@ export class MsgpackCodec implements Codec {
    * @throws TypeError for a value that msgpack cannot represent, naming its place; also whatever else the msgpack library throws
    */
   encodePayload(payload: unknown): ArrayBuffer {
-    const short = encodePlain(payload);
-    if (short !== null) return short;
-    const { buffer } = this.#encoder.encode(plainCopy(payload, 'payload'));
-    // The encoder keeps a buffer of twice the size of the largest value that it ever encoded. The decoder keeps its last message.
-    if (buffer.byteLength > KEPT_BYTES) this.#encoder = newEncoder();
-    return buffer;
+    return unpacked(this.packPayload(payload));
   }
 
   /**
@@ -234,8 +229,13 @@ export class MsgpackCodec implements Codec {
    *
    * @throws TypeError as {@link encodePayload} does
    */
-  packPayload(payload: unknown): PackedPayload {
-    return packPlain(payload) ?? this.encodePayload(payload);
+  packPayload(payload: unknown): ArrayBuffer | Uint8Array {
+    const plain = encodePlain(payload);
+    if (plain !== null) return plain;
+    const { buffer } = this.#encoder.encode(plainCopy(payload, 'payload'));
+    // The encoder keeps a buffer of twice the size of the largest value that it ever encoded. The decoder keeps its last message.
+    if (buffer.byteLength > KEPT_BYTES) this.#encoder = newEncoder();
+    return buffer;
   }
 
   /**

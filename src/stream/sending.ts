@@ -220,7 +220,7 @@ function checkSendable(owner: StreamOwner, frame: Frame, packed: PackedPayload |
   const { codec, options } = owner;
   const { maxFrameBytes } = options;
   if (isSmall(frame, packed, maxFrameBytes, codec)) return true;
-  const encodedPayload = packed === null ? null : unpacked(packed);
+  const encodedPayload = unpacked(packed);
   // Measure with the stream's future id, or with the longest id if no session knows it. Errors do not name it.
   const numbered = { ...frame, stream: id ?? owner.nextStreamId ?? Number.MAX_SAFE_INTEGER };
   if (!fits(numbered, encodedPayload, maxFrameBytes, codec)) checkFragmentable(numbered, encodedPayload, maxFrameBytes, codec, id);

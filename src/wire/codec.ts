@@ -185,7 +185,7 @@ function packs(codec: Codec): codec is Codec & Required<Pick<Codec, 'packPayload
 }
 
 /** Returns the payload without its pool: copies a view. */
-export function unpacked(packed: PackedPayload): Message {
+export function unpacked<T>(packed: T | Uint8Array): T | ArrayBuffer {
   return packed instanceof Uint8Array ? packed.slice().buffer : packed;
 }
 

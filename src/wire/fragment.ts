@@ -1,4 +1,4 @@
-import { checkedMessage, hasFragmentCost, markPlain } from './codec.js';
+import { checkedMessage, hasFragmentCost, markPlain, unpacked } from './codec.js';
 import type { Codec, FragmentCost, Message } from './codec.js';
 import { ProtocolError, violation } from './errors.js';
 import { ABSENT, frameName } from './frame.js';
@@ -358,7 +358,7 @@ function newSlicer(frame: Frame, encodedPayload: Message | null, cap: number, co
 // A fragment is never cut again.
 function encodePayloadOf(frame: Frame, codec: Codec): Message | null {
   if (frame.payload === undefined || frame.payload === ABSENT || frame.fragment != null) return null;
-  return OutgoingFrame.encodedBy(codec, frame) ?? checkedMessage(codec, codec.encodePayload(frame.payload));
+  return unpacked(OutgoingFrame.encodedBy(codec, frame)) ?? checkedMessage(codec, codec.encodePayload(frame.payload));
 }
 
 const MIN_CAP = 2;

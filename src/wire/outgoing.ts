@@ -71,7 +71,7 @@ export class OutgoingFrame implements CompleteFrame {
 
   /** Copies its payload out of a pool. A frame that waits would keep that pool in memory. */
   unpack(): void {
-    if (this.#encodedPayload !== null) this.#encodedPayload = unpacked(this.#encodedPayload);
+    this.#encodedPayload = unpacked(this.#encodedPayload);
   }
 
   /** Returns the payload's encoded form; `null` for a frame without payload, or that was not prepared here. */
@@ -80,14 +80,8 @@ export class OutgoingFrame implements CompleteFrame {
   }
 
   /** Like {@link encodedPayload}, but only if `codec` encoded it: an operator of a user may have another codec. */
-  static packedBy(codec: Codec, frame: Frame): PackedPayload | null {
+  static encodedBy(codec: Codec, frame: Frame): PackedPayload | null {
     return #encodedPayload in frame && frame.#codec === codec ? frame.#encodedPayload : null;
-  }
-
-  /** Like {@link packedBy}, but never a view. */
-  static encodedBy(codec: Codec, frame: Frame): Message | null {
-    const packed = OutgoingFrame.packedBy(codec, frame);
-    return packed === null ? null : unpacked(packed);
   }
 }
 
@@ -108,7 +102,7 @@ export function encodeFrame(frame: Frame, codec: Codec): Message {
 export function frameEncoder(codec: Codec): (frame: Frame) => Message {
   const joining = joins(codec) ? codec : null;
   return (frame) => {
-    const encoded = OutgoingFrame.packedBy(codec, frame);
+    const encoded = OutgoingFrame.encodedBy(codec, frame);
     if (encoded === null) return checkedMessage(codec, codec.encode(frame));
     if (joining !== null) return checkedMessage(codec, joining.encodeWith(frame, encoded));
     return checkedMessage(codec, codec.encode({ ...frame, payload: codec.decodePayload(unpacked(encoded), OWN) }));

@@ -1,4 +1,4 @@
-import { checkedMessage, isNearer } from './codec.js';
+import { checkedMessage, isNearer, unpacked } from './codec.js';
 import type { Codec, Message } from './codec.js';
 import { Slicer, slicerToSend } from './fragment.js';
 import type { FragmentCut, SliceCache } from './fragment.js';
@@ -83,7 +83,7 @@ export function sharedEncodingOf(frame: Frame, codec: Codec): SharedEncoding | n
   ENCODINGS.set(source, byCodec);
   const known = byCodec.get(codec);
   if (known !== undefined) return known;
-  const made = new SharedEncoding(encoded, codec);
+  const made = new SharedEncoding(unpacked(encoded), codec);
   byCodec.set(codec, made);
   return made;
 }
