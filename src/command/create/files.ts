@@ -18,7 +18,7 @@ export function filesOf(name: string, template: Template): Readonly<Record<strin
         typecheck,
         test: 'tsx --test src/*.test.ts',
         build: `${typecheck} && vite build --outDir dist/page && vite build --ssr src/server.ts --outDir dist/server`,
-        prestart: `node -e "fs.existsSync('dist') || child_process.execSync('npm run build', { stdio: 'inherit' })"`,
+        prestart: `node -e "fs.existsSync('dist/server') || child_process.execSync('npm run build', { stdio: 'inherit' })"`,
         start: 'node dist/server/server.js',
       },
       // Its previews have other origins than the server, which only they reach.
