@@ -24,8 +24,8 @@ export async function buildCommand(outdir, fromSources = false) {
     target: 'node20',
     metafile: true,
     logLevel: 'warning',
-    // Without the paths of tsconfig.json, `rxmux` is the package that the command is a part of.
-    ...(fromSources ? {} : { ...COMPACT, tsconfigRaw: {} }),
+    // Shorter syntax takes 2 % off the texts of new projects and checks. Without the paths of tsconfig.json, `rxmux` is the package around.
+    ...(fromSources ? {} : { ...COMPACT, minifySyntax: true, tsconfigRaw: {} }),
   });
   refuseForeign(metafile);
 }

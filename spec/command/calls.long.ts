@@ -152,6 +152,7 @@ describe('rxmux completion', () => {
     ['rxmux stream --ta', '--take'],
     ['rxmux serve --fi', '--files'],
     ['rxmux completion f', 'fish'],
+    ['rxmux create --template v', 'vanilla vue'],
     ['rxmux help up', 'upload'],
     ['rxmux call --codec m', 'msgpack'],
   ])('The script of `rxmux completion bash` completes %s to %s', async (line, completed) => {

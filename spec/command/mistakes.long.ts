@@ -80,7 +80,11 @@ describe('wrong arguments', () => {
     ['a row that there is not', ['check', '--only', '99', 'ws://x'], "expected the number of a row or a group for --only, got '99'"],
     ['a codec that replay does not know', ['replay', '--codec', 'cbor', 'run', 'ws://x'], 'expected the codec json, rich, or msgpack with'],
     ['a project without a folder', ['create'], 'expected one folder, got 0'],
-    ['a project with a page that there is not', ['create', '--page', 'ember', 'shop'], 'expected a page of vanilla, react, got '],
+    [
+      'a template that there is not',
+      ['create', '--template', 'svelte', 'shop'],
+      "expected a template of vanilla, react, angular, vue, got 'svelte'",
+    ],
     ['a project with a name that no package has', ['create', 'My Shop'], "expected a folder whose name is of small letters, digits, '-'"],
     ['a project in a folder that is not empty', ['create', files], "expected an empty folder, got one with '"],
     ['a missing page', ['tap', '--inspect', '--page', join(files, 'none.html'), 'ws://x'], 'expected the page of the inspector: ENOENT'],

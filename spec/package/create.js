@@ -1,57 +1,124 @@
-// Makes projects with `npx rxmux create` of the packed package: each is type-checked, tested, built and started. Its page shows a stream.
-// `node spec/package/create.js react` takes this page alone.
+// Makes projects with `npx rxmux create` of the packed package: each is type-checked, tested, built and started, and runs with Vite. Its
+// page shows a stream, and fits a phone. Nothing is compiled at `npm install`, as in the sandboxes of a browser.
+// `node spec/package/create.js vue` takes this template alone.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { check, emptyFolder, filesBelow, install, launchChromium, removeAll, run, tarball } from './packed.js';
+import { createInterface } from 'node:readline';
+import { check, emptyFolder, filesBelow, importFrom, install, launchChromium, removeAll, run, tarball } from './packed.js';
 
-const kinds = process.argv.length > 2 ? process.argv.slice(2) : ['vanilla', 'react'];
+const templates = process.argv.length > 2 ? process.argv.slice(2) : ['vanilla', 'react', 'angular', 'vue'];
 const PATIENCE_MS = 60_000;
+const PHONE = { width: 390, height: 700 };
+
+/** The command npm, on a Node that the template's compiler runs on. */
+function npmFor(template) {
+  const [major = 0] = process.versions.node.split('.').map(Number);
+  return template === 'angular' && major < 22 ? ['npx', '--yes', '--package', 'node@24', '--', 'npm'] : ['npm'];
+}
 
 /** The project takes the packed package in place of the registry's. */
-function create(maker, kind) {
-  run(maker, 'npx', 'rxmux', 'create', '--page', kind, `my-${kind}`);
-  const directory = join(maker, `my-${kind}`);
+function create(maker, template, npm) {
+  run(maker, 'npx', 'rxmux', 'create', '--template', template, `my-${template}`);
+  const directory = join(maker, `my-${template}`);
   const manifest = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'));
   manifest.dependencies.rxmux = `file:${tarball}`;
   writeFileSync(join(directory, 'package.json'), JSON.stringify(manifest));
-  run(directory, 'npm', 'install', '--no-audit', '--no-fund', '--loglevel=error');
+  run(directory, ...npm, 'install', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error');
   return directory;
 }
 
-/** The address that a server prints. */
-async function started(directory) {
-  const server = spawn('npm', ['start', '--silent'], {
+/** Runs a script until it prints an address at the end of a line. */
+async function started(directory, [command, ...args], script, environment = {}) {
+  const server = spawn(command, [...args, 'run', '--silent', script], {
     cwd: directory,
-    env: { ...process.env, PORT: '0' },
+    env: { ...process.env, PORT: '0', ...environment },
     stdio: ['ignore', 'pipe', 'inherit'],
     detached: true,
   });
-  const [printed] = await once(server.stdout, 'data');
-  return { url: printed.toString().trim(), stop: () => process.kill(-server.pid) };
+  const stop = async () => {
+    const exit = once(server, 'exit');
+    process.kill(-server.pid);
+    await exit;
+  };
+  const lines = [];
+  for await (const line of createInterface({ input: server.stdout })) {
+    const [url] = /http:\S+\/$/.exec(line) ?? [];
+    if (url !== undefined) return { url, stop };
+    lines.push(line);
+  }
+  return assert.fail(`expected the script ${script} to print an address, got:\n${lines.join('\n')}`);
 }
 
-async function checkProject(browser, maker, kind) {
-  const directory = create(maker, kind);
-  run(directory, 'npm', 'test', '--silent');
-  check(`${kind}: the test passes`, true);
-  run(directory, 'npm', 'run', 'build', '--silent');
-  const page = filesBelow(join(directory, 'dist/page')).map((file) => readFileSync(file, 'utf8'));
-  check(`${kind}: it type-checks and builds, and the page has nothing of the inspector`, !page.join('').includes('rxmux inspector'));
-  const server = await started(directory);
-  const view = await browser.newPage();
-  view.on('pageerror', (error) => assert.fail(error));
+/** Opens a page on a phone, waits for the end of its stream, and resolves to its colours. */
+async function view(browser, url, colorScheme, shown) {
+  const page = await browser.newPage({ viewport: PHONE, colorScheme });
+  page.setDefaultTimeout(PATIENCE_MS);
+  const errors = [];
+  page.on('pageerror', (error) => errors.push(error));
   try {
-    await view.goto(server.url);
-    await view.locator('output', { hasText: /^\d+$/ }).waitFor({ timeout: PATIENCE_MS });
-    check(`${kind}: the page of the built server shows a stream`, true);
-    await view.locator('output', { hasText: 'lift-off' }).waitFor({ timeout: PATIENCE_MS });
-    check(`${kind}: it shows the end of the stream`, true);
+    await page.goto(url);
+    await page.locator('output', { hasText: /^\d+$/ }).waitFor();
+    await page.locator('output', { hasText: 'lift-off' }).waitFor();
+    assert.deepEqual(errors, []);
+    await shown?.(page);
+    return await page.locator('html').evaluate((html) => {
+      const { color, backgroundColor } = html.ownerDocument.defaultView.getComputedStyle(html);
+      return { color, backgroundColor, tooWide: html.scrollWidth - html.clientWidth };
+    });
   } finally {
-    await view.close();
-    server.stop();
+    await page.close();
+  }
+}
+
+/** Whether the page of a sandbox may call a server, which sees another host. */
+async function admits(maker, url) {
+  const { connect } = await importFrom(maker, 'rxmux/node');
+  const peer = connect(`${url}mux`, { headers: { origin: 'https://shop--5173.webcontainer.io' } });
+  const answer = await peer.request(['square', { n: 12 }]).catch((error) => error.message);
+  await peer.close();
+  return answer === 144;
+}
+
+async function checkProject(browser, maker, template) {
+  const npm = npmFor(template);
+  const directory = create(maker, template, npm);
+  run(directory, ...npm, 'test', '--silent');
+  check(`${template}: the test passes`, true);
+
+  const server = await started(directory, npm, 'start');
+  try {
+    const scripts = filesBelow(join(directory, 'dist/page')).map((file) => readFileSync(file, 'utf8'));
+    check(
+      `${template}: npm start type-checks and builds, and the page has nothing of the inspector`,
+      !scripts.join('').includes('rxmux inspector'),
+    );
+    const light = await view(browser, server.url, 'light');
+    const dark = await view(browser, server.url, 'dark');
+    check(`${template}: the page of the built server shows a stream and its end`, true);
+    check(`${template}: it has a light and a dark style`, light.color !== dark.color && light.backgroundColor !== dark.backgroundColor);
+    check(`${template}: it fits a phone`, light.tooWide <= 0 && dark.tooWide <= 0);
+    check(`${template}: pages of other hosts may not call`, !(await admits(maker, server.url)));
+  } finally {
+    await server.stop();
+  }
+
+  const vite = await started(directory, npm, 'dev');
+  try {
+    await view(browser, vite.url, 'light', (page) => page.getByRole('button', { name: 'rxmux' }).waitFor());
+    check(`${template}: npm run dev serves the page, its calls and the inspector on one port`, true);
+  } finally {
+    await vite.stop();
+  }
+
+  const { stackblitz } = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'));
+  const sandbox = await started(directory, npm, 'start', stackblitz.env);
+  try {
+    check(`${template}: in a sandbox pages of other hosts may call`, await admits(maker, sandbox.url));
+  } finally {
+    await sandbox.stop();
   }
 }
 
@@ -59,7 +126,7 @@ const browser = await launchChromium();
 try {
   const maker = emptyFolder('maker');
   install(maker, tarball);
-  for (const kind of kinds) await checkProject(browser, maker, kind);
+  for (const template of templates) await checkProject(browser, maker, template);
 } finally {
   await browser.close();
   removeAll();

@@ -1,3 +1,4 @@
+import { TEMPLATES } from './create/frameworks.js';
 import { Exit, UsageError } from './exit.js';
 import type { ExitStatus } from './exit.js';
 
@@ -15,10 +16,11 @@ EXAMPLES
   rxmux completion fish > ~/.config/fish/completions/rxmux.fish
 `;
 
-/** The options of each command, by its name. */
+/** The words that each command, or each option, takes, by its name. */
 type Options = Readonly<Record<string, readonly string[]>>;
 
-const CODECS = ['json', 'rich', 'msgpack'];
+/** The words that may follow an option. */
+const WORDS: Options = { '--codec': ['json', 'rich', 'msgpack'], '--template': TEMPLATES };
 
 const SCRIPTS: Readonly<Record<string, (options: Options) => string>> = {
   bash: bashScript,
@@ -40,6 +42,7 @@ export function run([shell = 'none']: readonly string[], pages: Readonly<Record<
 
 function bashScript(options: Options): string {
   const commands = Object.keys(options).join(' ');
+  const afterOptions = Object.entries(WORDS).map(([option, words]) => `    *\\ ${option}) words="${words.join(' ')}" ;;`);
   const cases = Object.entries(options).map(([name, words]) => `      ${name}) words="${words.join(' ')}" ;;`);
   return `_rxmux_calls() {
   local at
@@ -55,7 +58,7 @@ _rxmux() {
     1\\ *) words="${commands}" ;;
     2\\ help) words="${commands}" ;;
     2\\ completion) words="${SHELLS.join(' ')}" ;;
-    *\\ --codec) words="${CODECS.join(' ')}" ;;
+${afterOptions.join('\n')}
     *\\ --contract) ;;
     *) if [[ $word == -* ]]; then case "\${COMP_WORDS[1]}" in
 ${cases.join('\n')}
@@ -86,7 +89,8 @@ complete -c rxmux -n '__fish_seen_subcommand_from ${calling.join(' ')}' -a '(__r
 
 function fishOption(word: string): string {
   const option = word.replace(/^--/, '-l ').replace(/^-(?=\w$)/, '-s ');
-  return word === '--codec' ? `${option} -x -a '${CODECS.join(' ')}'` : option;
+  const words = WORDS[word];
+  return words === undefined ? option : `${option} -x -a '${words.join(' ')}'`;
 }
 
 /** The long options that a page of help lists, and the one that is mostly written short. */

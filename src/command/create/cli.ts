@@ -4,8 +4,9 @@ import { parseArgs } from 'node:util';
 import { Exit, UsageError } from '../exit.js';
 import type { ExitStatus } from '../exit.js';
 import { print } from '../output.js';
-import { filesOf, PAGES } from './files.js';
-import type { PageKind } from './files.js';
+import { filesOf } from './files.js';
+import { TEMPLATES } from './frameworks.js';
+import type { Template } from './frameworks.js';
 
 export const help = `rxmux create: writes a new project, with a server and a page
 
@@ -14,10 +15,11 @@ USAGE
 
 FOLDER must be empty, or not exist. The project has a typed contract, its
 answers with a test, a server, a page with Vite, and a Dockerfile. The command
-installs nothing.
+installs nothing. StackBlitz and CodeSandbox run the project as it is.
 
 OPTIONS
-  --page KIND       vanilla or react (default vanilla)
+  --template NAME   vanilla, react, angular or vue (default vanilla);
+                    angular needs Node 22.22, 24.15, 26 or later
   -h, --help        print this page
 
 EXIT STATUS
@@ -26,7 +28,7 @@ EXIT STATUS
 
 EXAMPLES
   rxmux create shop
-  rxmux create --page react ./shop
+  rxmux create --template vue ./shop
 `;
 
 /** A name that the registry takes, and a shell needs no quotes for. */
@@ -37,7 +39,7 @@ export async function run(args: readonly string[]): Promise<ExitStatus> {
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,
-    options: { page: { type: 'string', default: 'vanilla' } },
+    options: { template: { type: 'string', default: 'vanilla' } },
   });
   const [given, ...others] = positionals;
   if (given === undefined || others.length > 0) throw new UsageError(`expected one folder, got ${positionals.length}`);
@@ -45,21 +47,19 @@ export async function run(args: readonly string[]): Promise<ExitStatus> {
   await checkEmpty(folder);
   const name = basename(folder);
   if (!NAME.test(name)) throw new UsageError(`expected a folder whose name is of small letters, digits, '-', '_' and '.', got '${name}'`);
-  const files = filesOf(name, kindOf(values.page));
+  const files = filesOf(name, templateOf(values.template));
   for (const [path, text] of Object.entries(files)) {
     await mkdir(dirname(join(folder, path)), { recursive: true });
     await writeFile(join(folder, path), text);
   }
-  await print(
-    `${Object.keys(files).length} files in ${folder}. Next:\n  cd ${given}\n  npm install\n  npm run server   # and in a second terminal:\n  npm run dev`,
-  );
+  await print(`${Object.keys(files).length} files in ${folder}. Next:\n  cd ${given}\n  npm install\n  npm run dev`);
   return Exit.OK;
 }
 
-function kindOf(page: string): PageKind {
-  const kind = PAGES.find((each) => each === page);
-  if (kind === undefined) throw new UsageError(`expected a page of ${PAGES.join(', ')}, got '${page}'`);
-  return kind;
+function templateOf(name: string): Template {
+  const template = TEMPLATES.find((each) => each === name);
+  if (template === undefined) throw new UsageError(`expected a template of ${TEMPLATES.join(', ')}, got '${name}'`);
+  return template;
 }
 
 /** Files of a user are never overwritten. A fresh clone has its `.git`. */

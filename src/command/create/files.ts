@@ -1,102 +1,28 @@
 import { VERSION } from 'rxmux';
-
-/** The frameworks that a page can have. */
-export const PAGES = ['vanilla', 'react'] as const;
-
-export type PageKind = (typeof PAGES)[number];
-
-interface Framework {
-  readonly dependencies: Readonly<Record<string, string>>;
-  readonly devDependencies: Readonly<Record<string, string>>;
-  /** The import and the call of its plugin in vite.config.ts; empty for none. */
-  readonly plugin: readonly [load: string, use: string];
-  readonly compilerOptions: Readonly<Record<string, unknown>>;
-  /** The program of the page, and the files beside it. The first one is the entry. */
-  readonly files: Readonly<Record<string, string>>;
-}
-
-const CALLS = `import { connect } from 'rxmux';
-import { client } from 'rxmux/contract';
-import { api } from './api.ts';
-
-/** The socket of the whole page. It is on the origin that serves the page. */
-export const peer = connect('/mux', { reconnect: true });
-export const calls = client(peer, api);
-`;
-
-const FRAMEWORKS: Readonly<Record<PageKind, Framework>> = {
-  vanilla: {
-    dependencies: {},
-    devDependencies: {},
-    plugin: ['', ''],
-    compilerOptions: {},
-    files: {
-      'main.ts': `import { calls } from './calls.ts';
-import './page.css';
-
-const output = document.createElement('output');
-document.querySelector('main')?.append(output);
-const show = (text: string) => (output.textContent = text);
-
-calls.countdown({ from: 10 }).subscribe({
-  next: (n) => show(String(n)),
-  error: (error: Error) => show(error.message),
-  complete: () => show('lift-off'),
-});
-`,
-    },
-  },
-  react: {
-    dependencies: { react: '^19.3.1', 'react-dom': '^19.3.1' },
-    devDependencies: { '@types/react': '^19.3.3', '@types/react-dom': '^19.3.0', '@vitejs/plugin-react': '^6.3.0' },
-    plugin: ["import react from '@vitejs/plugin-react';\n", 'react(), '],
-    compilerOptions: { jsx: 'react-jsx' },
-    files: {
-      'main.tsx': `import { StrictMode } from 'react';
-import { createRoot } from 'react-dom/client';
-import { useStream } from 'rxmux/react';
-import { calls } from './calls.ts';
-import './page.css';
-
-function Countdown() {
-  const { value, error, status } = useStream(() => calls.countdown({ from: 10 }), []);
-  if (error) return <output>{String(error)}</output>;
-  return <output>{status === 'complete' ? 'lift-off' : value}</output>;
-}
-
-const main = document.querySelector('main');
-if (main)
-  createRoot(main).render(
-    <StrictMode>
-      <h1>rxmux</h1>
-      <Countdown />
-    </StrictMode>,
-  );
-`,
-    },
-  },
-};
+import { FRAMEWORKS } from './frameworks.js';
+import type { Template } from './frameworks.js';
 
 /** The files of a new project: a typed contract, a server, a page, a test and a Dockerfile. */
-export function filesOf(name: string, kind: PageKind): Readonly<Record<string, string>> {
-  const { dependencies, devDependencies, plugin, compilerOptions, files } = FRAMEWORKS[kind];
+export function filesOf(name: string, template: Template): Readonly<Record<string, string>> {
+  const { node, typecheck, dependencies, devDependencies, plugin, compilerOptions, tsconfig, files } = FRAMEWORKS[template];
   const [entry = ''] = Object.keys(files);
-  const heading = kind === 'vanilla' ? '<h1>rxmux</h1>' : '';
   return {
     'package.json': json({
       name,
       version: '0.0.0',
       private: true,
       type: 'module',
-      engines: { node: '^20.19.0 || >=22.12.0' },
+      engines: { node },
       scripts: {
         dev: 'vite',
-        server: 'tsx watch src/server.ts',
-        typecheck: 'tsc',
+        typecheck,
         test: 'tsx --test src/*.test.ts',
-        build: 'tsc && vite build --outDir dist/page && vite build --ssr src/server.ts --outDir dist/server',
+        build: `${typecheck} && vite build --outDir dist/page && vite build --ssr src/server.ts --outDir dist/server`,
+        prestart: `node -e "fs.existsSync('dist/server') || child_process.execSync('npm run build', { stdio: 'inherit' })"`,
         start: 'node dist/server/server.js',
       },
+      // Its previews have other origins than the server, which only they reach.
+      stackblitz: { env: { ORIGINS: '.' } },
       dependencies: { ...dependencies, rxjs: '^7.8.2', rxmux: `^${VERSION}` },
       devDependencies: { ...devDependencies, '@types/node': '^24.0.0', tsx: '^4.20.0', typescript: '~6.0.3', vite: '^8.3.8' },
     }),
@@ -115,15 +41,30 @@ export function filesOf(name: string, kind: PageKind): Readonly<Record<string, s
         skipLibCheck: true,
         noEmit: true,
       },
+      ...tsconfig,
       include: ['src', 'vite.config.ts'],
     }),
-    'vite.config.ts': `${plugin[0]}import { rxmuxInspector } from 'rxmux/vite';
+    'vite.config.ts': `import { Server } from 'node:http';
+${plugin[0]}import { rxmuxInspector } from 'rxmux/vite';
 import { defineConfig } from 'vite';
+import { answer } from './src/mux.ts';
+
+const { HOST, PORT = 5173 } = process.env;
 
 export default defineConfig({
-  // The inspector is there while you develop, and in no build.
-  plugins: [${plugin[1]}rxmuxInspector()],
-  server: { proxy: { '/mux': { target: 'ws://127.0.0.1:8080', ws: true } } },
+  plugins: [${plugin[1] && `\n    ${plugin[1]},`}
+    // The inspector is there while you develop, and in no build.
+    rxmuxInspector(),
+    {
+      name: 'answers',
+      // Vite starts again when a file changes that this one imports, and reloads the page.
+      configureServer({ httpServer }) {
+        if (httpServer instanceof Server) answer(httpServer);
+      },
+    },
+  ],
+  // Previews of CodeSandbox have such hosts.
+  server: { host: HOST, port: Number(PORT), allowedHosts: ['.csb.app'] },
 });
 `,
     'index.html': `<!doctype html>
@@ -136,20 +77,23 @@ export default defineConfig({
     <title>${name}</title>
   </head>
   <body>
-    <main>${heading}</main>
+    <main></main>
     <script type="module" src="/src/${entry}"></script>
   </body>
 </html>
 `,
     'src/page.css': `:root {
   color-scheme: light dark;
-  font: 18px/1.5 system-ui, sans-serif;
+  background: light-dark(#f6f8fa, #0d1117);
+  color: light-dark(#1f2328, #e6edf3);
+  font: 1.125rem/1.5 system-ui, sans-serif;
 }
 
 main {
   max-width: 40rem;
   margin: 3rem auto;
   padding: 0 1rem;
+  overflow-wrap: anywhere;
 }
 
 output {
@@ -193,17 +137,32 @@ test('both ends run in memory, without a port', async () => {
   await dialer.close();
 });
 `,
-    'src/server.ts': `// Serves the built page and its calls. While you develop, Vite serves the page, and passes /mux on to this server.
-import { createReadStream } from 'node:fs';
-import { createServer } from 'node:http';
-import { extname, join } from 'node:path';
+    'src/mux.ts': `import type { Server } from 'node:http';
 import { answering } from 'rxmux/contract';
 import { serve } from 'rxmux/node';
 import { answers } from './answers.ts';
 import { api } from './api.ts';
 
+const { ORIGINS } = process.env;
+
+/** Answers calls on the port of a server. Its own pages may connect, or the pages that the expression ORIGINS matches. */
+export const answer = (server: Server) =>
+  serve({
+    server,
+    path: '/mux',
+    origins: ORIGINS === undefined ? undefined : [new RegExp(ORIGINS)],
+    ...answering(api, answers),
+  });
+`,
+    'src/server.ts': `// Serves the built page and its calls. While you develop, Vite does both.
+import { createReadStream } from 'node:fs';
+import { createServer } from 'node:http';
+import { extname, join } from 'node:path';
+import { answer } from './mux.ts';
+
 const TYPES: Readonly<Record<string, string>> = { '.js': 'text/javascript', '.css': 'text/css', '.svg': 'image/svg+xml' };
 const page = join(import.meta.dirname, '../page');
+const { HOST = '127.0.0.1', PORT = 8080 } = process.env;
 
 const http = createServer(({ url = '/' }, response) => {
   // A URL has no '..' left, so no path leads out of the folder.
@@ -212,8 +171,8 @@ const http = createServer(({ url = '/' }, response) => {
   response.setHeader('content-type', TYPES[extname(pathname)] ?? 'text/html; charset=utf-8');
   file.on('error', () => response.writeHead(404).end('not found')).pipe(response);
 });
-const server = serve({ server: http, path: '/mux', ...answering(api, answers) });
-http.listen(Number(process.env['PORT'] ?? 8080), process.env['HOST'] ?? '127.0.0.1', () => {
+const server = answer(http);
+http.listen(Number(PORT), HOST, () => {
   console.log(server.url.replace(/^ws(.*)\\/mux$/, 'http$1/'));
 });
 // Streams end before the process does; pages reconnect to the next server.
@@ -238,18 +197,29 @@ CMD ["node", "dist/server/server.js"]
 `,
     '.dockerignore': 'node_modules\ndist\n',
     '.gitignore': 'node_modules\ndist\n',
-    ...Object.fromEntries(Object.entries({ 'calls.ts': CALLS, ...files }).map(([file, text]) => [`src/${file}`, text])),
+    'src/calls.ts': `import { connect } from 'rxmux';
+import { client } from 'rxmux/contract';
+import { api } from './api.ts';
+
+/** The socket of the whole page. It is on the origin that serves the page. */
+export const peer = connect('/mux', { reconnect: true });
+export const calls = client(peer, api);
+`,
+    ...Object.fromEntries(Object.entries(files).map(([file, text]) => [`src/${file}`, text])),
+    '.codesandbox/tasks.json': json({
+      setupTasks: ['npm install'],
+      tasks: { dev: { name: 'dev', command: 'npm run dev', runAtStart: true } },
+    }),
     'README.md': `# ${name}
 
 \`\`\`sh
 npm install
-npm run server   # the calls, on port 8080
-npm run dev      # the page, in a second terminal
+npm run dev
 \`\`\`
 
 \`src/api.ts\` is the contract, \`src/answers.ts\` answers it, and \`src/${entry}\` is the page. The button "rxmux" in the page shows its streams.
 
-\`npm test\` tests the answers in memory. \`npm run build && npm start\` serves the built page and its calls on one port; \`PORT\` and \`HOST\` say where.
+\`npm test\` tests the answers in memory. \`npm start\` serves the built page and its calls, and builds them first if they are missing. \`PORT\` and \`HOST\` say where to listen. \`ORIGINS\` is an expression of the pages that may connect, for proxies that replace the Host header.
 `,
   };
 }
