@@ -129,7 +129,7 @@ export default defineConfig(
   },
   {
     // Programs of other runtimes.
-    files: ['spec/package/runtimes.js', 'spec/package/runtimes/*.js'],
+    files: ['spec/package/runtimes.js', 'spec/package/runtimes/*.js', 'spec/package/clients/worker.js'],
     languageOptions: { globals: { Bun: 'readonly', Deno: 'readonly', Request: 'readonly', Response: 'readonly', performance: 'readonly' } },
   },
   {

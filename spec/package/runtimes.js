@@ -6,10 +6,10 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { build } from 'esbuild';
 import { linesOf } from './example-server.js';
 import { emptyFolder, importFrom, install, removeAll, repository, run, tarball } from './packed.js';
 import { COLUMNS, writeColumn } from './runtimes/page.js';
+import { LISTENS, programOf, workerd } from './runtimes/programs.js';
 import { runRows } from './runtimes/rows.js';
 
 const TSC = join(repository, 'node_modules/typescript/bin/tsc');
@@ -20,24 +20,11 @@ const PAGE = join(repository, 'docs/guide/runtimes.md');
 
 /** Starts a program of each runtime, and checks its types against the runtime's. `types` names the package of these types. */
 const RUNTIMES = {
-  bun: { command: (program) => [programOf('bun', '1.4'), program, '0'], types: 'bun-types@1.4' },
-  deno: { command: (program) => [programOf('deno', '2.9'), 'run', '--allow-net', program, '0'], types: '@types/deno@2' },
+  bun: { command: (program) => [programOf(directory, 'bun', '1.4'), program, '0'], types: 'bun-types@1.4' },
+  deno: { command: (program) => [programOf(directory, 'deno', '2.9'), 'run', '--allow-net', program, '0'], types: '@types/deno@2' },
   workerd: {
-    command: async (program) => {
-      await build({
-        entryPoints: [join(directory, program)],
-        outfile: join(directory, 'bundle.js'),
-        bundle: true,
-        format: 'esm',
-        // As wrangler bundles a Worker.
-        conditions: ['workerd', 'worker', 'browser'],
-        external: ['cloudflare:*'],
-        logLevel: 'error',
-      });
-      return [programOf('workerd', '1.20261117'), 'serve', '--control-fd=1', 'workerd.capnp'];
-    },
-    // workerd writes its events as JSON.
-    says: '{"event":"listen"',
+    command: (program) => workerd(directory, program),
+    says: LISTENS,
     types: '@cloudflare/workers-types@5',
   },
   crossws: { command: (program) => [process.execPath, program, '0'] },
@@ -50,11 +37,6 @@ const directory = emptyFolder('runtimes');
 cpSync(join(import.meta.dirname, 'runtimes'), directory, { recursive: true });
 writeFileSync(join(directory, 'package.json'), '{ "type": "module" }');
 const { rxjs, '@msgpack/msgpack': msgpack } = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8')).devDependencies;
-
-/** A program of a package of the registry. */
-function programOf(name, version) {
-  return run(directory, 'npx', '--yes', '--package', `${name}@${version}`, '--', 'sh', '-c', `command -v ${name}`).trim();
-}
 
 /** Starts a server on a free port. Returns the port, and a function that ends the server. */
 async function start({ command, says = 'listening' }, program) {

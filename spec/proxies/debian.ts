@@ -29,13 +29,20 @@ const UNUSED = /^(lib)?perl|^libdbi-perl|^libc6|^libc-bin|^logrotate|-(dev|tools
 export function debian(name: string, program: string): Installed {
   if (spawnSync('which', [program]).status === 0) return { root: '', env: process.env };
   const root = join(CACHE, name);
-  if (!existsSync(root)) unpack(name, root);
+  if (!existsSync(root)) unpack(packagesOf(name), root);
   const paths = (folders: readonly string[]): string => folders.map((folder) => join(root, folder)).join(':');
   return { root, env: { ...process.env, PATH: `${paths(PLACES)}:${process.env['PATH'] ?? ''}`, LD_LIBRARY_PATH: paths(LIBRARIES) } };
 }
 
+/** Returns a folder below the temporary folder, where these packages are unpacked together. */
+export function unpacked(name: string, packages: readonly string[]): string {
+  const root = join(CACHE, name);
+  if (!existsSync(root)) unpack(packages, root);
+  return root;
+}
+
 /** Two runs may unpack a package at once, so the folder gets its name when it is complete. */
-function unpack(name: string, root: string): void {
+function unpack(packages: readonly string[], root: string): void {
   mkdirSync(CACHE, { recursive: true });
   const folder = mkdtempSync(join(CACHE, 'part-'));
   // Some programs drop their root rights, and still read their files.
@@ -44,7 +51,7 @@ function unpack(name: string, root: string): void {
     const downloads = join(folder, 'downloads');
     mkdirSync(downloads);
     const download = (): unknown =>
-      execFileSync('apt-get', ['download', '-qq', '-o', 'APT::Sandbox::User=root', ...packagesOf(name)], { cwd: downloads, stdio: 'pipe' });
+      execFileSync('apt-get', ['download', '-qq', '-o', 'APT::Sandbox::User=root', ...packages], { cwd: downloads, stdio: 'pipe' });
     try {
       download();
     } catch {

@@ -66,7 +66,8 @@ describe('a packed payload', () => {
   });
 
   it('A slice of the payload has memory of its own', () => {
-    const [slice] = splitFrame(packed(), 60, msgpack);
+    const long = { type: 'data', stream: 1, payload: 'x'.repeat(300) };
+    const [slice] = splitFrame(new OutgoingFrame(long, packedPayload(msgpack, long.payload), msgpack), 128, msgpack);
     expect(isArrayBuffer(slice?.fragment)).toBe(true);
   });
 

@@ -1,13 +1,15 @@
 // `npm run test:clients`: sockets of other runtimes and libraries dial a server of the packed package. Each opens with the subprotocol, calls,
 // streams, uploads 1 MiB, cancels, closes, and sees a refusal. The table of docs/guide/frameworks.md has the outcomes: `TABLES=write` writes it.
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { execFile, spawn } from 'node:child_process';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers';
 import { promisify } from 'node:util';
 import { lap } from '../lap.js';
+import { linesOf } from '../example-server.js';
 import { check, emptyFolder, importFrom, install, removeAll, repository, tarball } from '../packed.js';
+import { LISTENS, WORKERD, workerd } from '../runtimes/programs.js';
 
 const LIBRARIES = { undici: '8.12.4', websocket: '1.0.35', 'faye-websocket': '0.11.4', partysocket: '1.3.0' };
 const MOST_MS = 120_000;
@@ -18,7 +20,7 @@ const node = (version) => ['--package', `node@${version}`, '--', 'node'];
 const deno = (...flags) => ['--package', 'deno@2.9', '--', 'deno', 'run', '--allow-all', ...flags];
 const [NODE, BUN, DENO] = [node(24), ['--package', 'bun@1.4', '--', 'bun'], deno()];
 
-/** Each dialer: the words of the table, the runtime, and the socket that `client.mjs` makes. */
+/** Each dialer: the words of the table, the runtime, and the socket that `client.mjs` makes. workerd runs `worker.js`. */
 const CLIENTS = [
   ['Node 22, its `WebSocket`', node(22), 'global'],
   ['Node 24, its `WebSocket`', NODE, 'global'],
@@ -26,13 +28,14 @@ const CLIENTS = [
   ['Bun 1.4, its `WebSocket`', BUN, 'global'],
   ['Deno 2.9, its `WebSocket`', DENO, 'global'],
   ['Deno 2.9 with `--unstable-net`, `webSocketStream()`', deno('--unstable-net'), 'webSocketStream'],
+  [`workerd ${WORKERD}, its \`WebSocket\``, null, 'global'],
   ...Object.entries(LIBRARIES).map(([name, version]) => [`\`${name}\` ${version}`, NODE, name]),
 ];
 
 const directory = emptyFolder('clients');
 writeFileSync(join(directory, 'package.json'), JSON.stringify({ name: 'clients', type: 'module' }));
 install(directory, tarball, 'rxjs@7', ...Object.entries(LIBRARIES).map(([name, version]) => `${name}@${version}`));
-copyFileSync(join(import.meta.dirname, 'client.mjs'), join(directory, 'client.mjs'));
+cpSync(import.meta.dirname, directory, { recursive: true });
 
 const { serve } = await importFrom(directory, 'rxmux/node');
 let cause;
@@ -67,9 +70,25 @@ const { port } = await mux.listening;
 /** Runs one client, and returns its outcomes. */
 async function outcomesOf(runtime, socket) {
   ends.length = 0;
-  const args = ['--yes', ...runtime, 'client.mjs', socket, `ws://127.0.0.1:${port}`];
+  const url = `ws://127.0.0.1:${port}`;
+  const printed = runtime === null ? await ofWorkerd(url) : await ofProgram(['--yes', ...runtime, 'client.mjs', socket, url]);
+  return JSON.parse(printed.replaceAll(`:${port}/`, ':8080/'));
+}
+
+async function ofProgram(args) {
   const { stdout } = await promisify(execFile)('npx', args, { cwd: directory, timeout: MOST_MS });
-  return JSON.parse(stdout.trim().split('\n').at(-1).replaceAll(`:${port}/`, ':8080/'));
+  return stdout.trim().split('\n').at(-1);
+}
+
+async function ofWorkerd(url) {
+  const [file, ...args] = await workerd(directory, 'worker.js');
+  const server = spawn(file, args, { cwd: directory, stdio: ['ignore', 'pipe', 'inherit'] });
+  try {
+    const { port: own } = JSON.parse(await linesOf(server.stdout)(LISTENS));
+    return await (await fetch(`http://127.0.0.1:${own}/?server=${url}`)).text();
+  } finally {
+    server.kill('SIGKILL');
+  }
 }
 
 const shown = ({ code, reason, wasClean }) => `${code} "${reason}"${wasClean ? '' : ', not clean'}`;

@@ -3,6 +3,7 @@ import { finalize, interval, map, reduce } from 'rxjs';
 import { JsonCodec, RefusedError, ResetCode, connect, logger } from 'rxmux';
 import { answering, channel, client, contract, request, stream, upload } from 'rxmux/contract';
 import { MsgpackCodec } from 'rxmux/msgpack';
+import { runCases } from './conformance.js';
 
 export const api = contract(
   {
@@ -122,6 +123,7 @@ async function control(request, muxes, serve) {
     return Response.json(null);
   }
   if (pathname === '/closed') return Response.json((await mux.closed) ?? null);
+  if (pathname === '/conformance') return Response.json(runCases(await request.json()));
   if (pathname === '/bad')
     return Response.json(Object.fromEntries(Object.entries(BAD).map(([what, options]) => [what, thrownBy(() => serve(options))])));
   if (pathname === '/self') return Response.json(await callSelf(searchParams.get('url')));

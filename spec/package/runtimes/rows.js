@@ -2,12 +2,17 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { request as send } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Subject, firstValueFrom, lastValueFrom, map, take, toArray } from 'rxjs';
 
 const PATIENCE_MS = 20_000;
+const CONFORMANCE = join(import.meta.dirname, '../../conformance');
+/** The files of cases that run by public functions. */
+const FILES = ['encode', 'decode', 'split', 'assemble', 'roundtrip', 'rich'];
+const LEAST_CASES = 300;
 const MIB = 1024 * 1024;
 /** The most that a stopped reader leaves in the buffers of both systems, of the runtime and of the library. */
 const MOST_UNREAD_BYTES = 16 * MIB;
@@ -78,6 +83,14 @@ const SERVERS = {
     });
     const failed = (await Promise.all(runs)).flat();
     return failed.length === 0 ? 'all' : `all but ${failed.join(', ')}`;
+  },
+  'the cases of the codecs `json`, `msgpack` and `rich`': async ({ dial }) => {
+    const texts = Object.fromEntries(FILES.map((file) => [file, readFileSync(join(CONFORMANCE, `${file}.json`), 'utf8')]));
+    const asked = await fetch(`http://${dial.host}/conformance`, { method: 'POST', body: JSON.stringify(texts) });
+    const { passed, failed } = await asked.json();
+    assert.ok(passed + failed.length > LEAST_CASES, `ran ${passed} cases`);
+    for (const row of failed) console.log(row);
+    return failed.length === 0 ? 'all' : `all but ${failed.length}`;
   },
   'a reader that stops also stops the producer': async ({ url, directory, facts, api }) => {
     const reader = spawn(process.execPath, [join(directory, 'reader.js'), `${url}/json`], { stdio: ['ignore', 'pipe', 'inherit'] });
