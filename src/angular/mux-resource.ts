@@ -14,9 +14,9 @@ import {
 } from '@angular/core';
 import type { Signal, WritableSignal } from '@angular/core';
 import { firstValueFrom } from 'rxjs';
-import type { ObservableInput } from 'rxjs';
 import type { Peer } from '../peer/peer.js';
 import { observableFrom } from '../stream/input.js';
+import type { Source } from '../stream/input.js';
 import { valuesEqual } from '../wire/mapping.js';
 import { checkOptions } from '../util/check.js';
 import type { NamesOf } from '../util/check.js';
@@ -29,7 +29,7 @@ export interface InitialValue<T> {
   /** The name under which the value travels with the page. No other resource of the application may have it. */
   readonly key: string;
   /** Runs on the server alone, where no stream opens. The server renders its first value, which the page takes as JSON. */
-  readonly load: () => ObservableInput<T>;
+  readonly load: () => Source<T>;
 }
 
 /** How a {@link muxResource} is made. */
@@ -43,7 +43,7 @@ export interface MuxResourceOptions<T, P> {
    * Opens the stream for the parameters, and again on each new socket. It runs untracked and outside of zone.js. A call that the server
    * refused is made again by itself, as with `retry: 'safe'`.
    */
-  readonly stream: (call: { readonly params: Exclude<P, undefined>; readonly peer: Peer }) => ObservableInput<T>;
+  readonly stream: (call: { readonly params: Exclude<P, undefined>; readonly peer: Peer }) => Source<T>;
   /** The value before the first one. Default `undefined`. */
   readonly defaultValue?: T | undefined;
   /**

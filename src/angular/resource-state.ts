@@ -1,5 +1,5 @@
 import { catchError, defer, endWith, filter, map, merge, of, takeWhile } from 'rxjs';
-import type { Observable, ObservableInput } from 'rxjs';
+import type { Observable } from 'rxjs';
 import { messageOf } from '../stream/end.js';
 import { isOver } from '../peer/status.js';
 import type { PeerStatus } from '../peer/status.js';
@@ -7,6 +7,7 @@ import { retrySafely } from '../peer/safe-retry.js';
 import { reopenOnReconnect } from '../peer/operators/reopen.js';
 import type { Peer } from '../peer/peer.js';
 import { observableFrom } from '../stream/input.js';
+import type { Source } from '../stream/input.js';
 
 /**
  * The progress of a resource.
@@ -41,7 +42,7 @@ export function opening<T>(held: ResourceState<T> | undefined, defaultValue: T):
 }
 
 /** Reads a stream that outlives its sockets. Emits the changes of its resource, and completes with the stream. */
-export function changesOf<T>(peer: Peer, open: () => ObservableInput<T>): Observable<Change<T>> {
+export function changesOf<T>(peer: Peer, open: () => Source<T>): Observable<Change<T>> {
   const over$ = peer.status$.pipe(filter(isOver));
   const safely$ = defer(() => observableFrom(open())).pipe(retrySafely({}, () => ({ over$, mayRetry: !isOver(peer.status) })));
   const read$ = reopenOnReconnect(peer, { open: () => safely$ }).pipe(

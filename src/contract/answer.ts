@@ -1,5 +1,5 @@
 import { EMPTY, Observable, defaultIfEmpty, filter, from, identity, ignoreElements, isObservable, mergeMap, of, take } from 'rxjs';
-import type { MonoTypeOperatorFunction, ObservableInput, OperatorFunction } from 'rxjs';
+import type { InteropObservable, MonoTypeOperatorFunction, ObservableInput, OperatorFunction } from 'rxjs';
 import { respond } from '../peer/operators/respond.js';
 import type { PeerContext } from '../peer/options.js';
 import type { Peer } from '../peer/peer.js';
@@ -8,6 +8,7 @@ import { isCall } from '../stream/end.js';
 import { checkOverflow } from '../stream/feed.js';
 import type { FeedOptions, Overflow } from '../stream/feed.js';
 import { adopted, observableFrom, promisedBy } from '../stream/input.js';
+import type { NativeObservable, Source } from '../stream/input.js';
 import type { SharedPayload } from '../stream/payload.js';
 import { markHandled } from '../stream/promises.js';
 import { Stream } from '../stream/stream.js';
@@ -25,7 +26,7 @@ import { checkFor, checkItems, checkOutput } from './output.js';
 import { checkBy, checkEach, checkOr, isUnchecked } from './validate.js';
 import type { Check } from './validate.js';
 
-type Input = ObservableInput<unknown> | Blob;
+type Input = Source<unknown> | Blob;
 
 /** The result of an answer: one reply, or the items. */
 export class Outcome {
@@ -150,10 +151,10 @@ export class Next extends Observable<unknown> {
 }
 
 /** One reply: the value itself, a promise of it, or an Observable, of which the first value counts. */
-export type ReplyInput<R> = R | PromiseLike<R> | Observable<R>;
+export type ReplyInput<R> = R | PromiseLike<R> | Observable<R> | InteropObservable<R> | NativeObservable<R>;
 
 /** Many items, also shared ones. Iterables and ReadableStreams are pulled as the queue drains. */
-export type Items<T> = ObservableInput<T> | ObservableInput<SharedPayload<T>> | Blob;
+export type Items<T> = Source<T> | Source<SharedPayload<T>> | Blob;
 
 /** The answer to one procedure, or the answers of a namespace. */
 export type AnswerTo<X, Context> =

@@ -1,8 +1,7 @@
-import type { ObservableInput } from 'rxjs';
 import { guard } from '../rx/subscribers.js';
 import { report } from '../stream/end.js';
 import { observableFrom, pullSource, refuseBytes } from '../stream/input.js';
-import type { PullSource } from '../stream/input.js';
+import type { PullSource, Source } from '../stream/input.js';
 import { PulledIterator } from '../stream/iterator.js';
 import type { Pull } from '../stream/iterator.js';
 import { SharedPayload } from '../stream/payload.js';
@@ -58,11 +57,11 @@ export function checkFor({ name, kind, stream }: AnsweredCall, check: Check): Ch
 }
 
 /** Checks items on their way out. Items that would be pulled stay so. */
-export function checkItems(items: ObservableInput<unknown> | Blob, check: Check): ObservableInput<unknown> | Blob {
+export function checkItems(items: Source<unknown> | Blob, check: Check): Source<unknown> | Blob {
   if (isUnchecked(check)) return items;
   refuseBytes(items);
   const source = pullSource(Object(items) as object);
-  return source === null ? observableFrom(items as ObservableInput<unknown>).pipe(checkEach(check)) : new CheckedItems(source, check);
+  return source === null ? observableFrom(items as Source<unknown>).pipe(checkEach(check)) : new CheckedItems(source, check);
 }
 
 /** Items that are pulled and checked one by one. */

@@ -1,14 +1,13 @@
 import { map, Subscription, take } from 'rxjs';
-import type { ObservableInput } from 'rxjs';
 import { observableFrom, pullSource } from '../stream/input.js';
-import type { PullSource } from '../stream/input.js';
+import type { PullSource, Source } from '../stream/input.js';
 import type { Pull } from '../stream/iterator.js';
 import { optionError } from '../util/check.js';
 import { Fifo } from '../util/collections.js';
 import type { Log } from './log.js';
 
 /** Returns a source to pull the values of an input by. The values of a pushing input wait in memory. */
-export function sourceOf(input: ObservableInput<unknown>): PullSource {
+export function sourceOf(input: Source<unknown>): PullSource {
   return pullSource(Object(input) as object) ?? new PushedSource(input);
 }
 
@@ -19,7 +18,7 @@ class PushedSource implements PullSource {
   #taker: Pull<unknown> | null = null;
   #end: ((taker: Pull<unknown>) => void) | null = null;
 
-  constructor(input: ObservableInput<unknown>) {
+  constructor(input: Source<unknown>) {
     this.#subscription.add(
       observableFrom(input).subscribe({
         next: (value) => {
