@@ -1,6 +1,6 @@
 import { Subscription, defer } from 'rxjs';
 import { isFailure } from '../contract/failure.js';
-import type { ErrorData, ErrorsOf, Failure } from '../contract/failure.js';
+import type { CaughtData, ErrorsOf, Failure } from '../contract/failure.js';
 import type { Procedure } from '../contract/procedure.js';
 import { observableFrom } from '../stream/input.js';
 import type { Source } from '../stream/input.js';
@@ -38,7 +38,7 @@ export interface CallActions<Args extends readonly unknown[], T> {
 
 /** The declared errors of a procedure, one of a kind for each name. */
 export type FailureOf<X extends Procedure> = {
-  [N in keyof ErrorsOf<X> & string]: Failure<N, ErrorData<X, N>>['payload'];
+  [N in keyof ErrorsOf<X> & string]: Failure<N, CaughtData<X, N>>['payload'];
 }[keyof ErrorsOf<X> & string];
 
 /** How `useCall` makes calls. */
