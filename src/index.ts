@@ -40,7 +40,7 @@ export type { CallEnd, CallEvent } from './peer/events.js';
 export type { InputOptions, OpenOptions } from './peer/calls.js';
 export type { FeedOptions } from './stream/feed.js';
 export type { Overflow } from './stream/feed.js';
-export type { Input } from './stream/input.js';
+export type { Input, NativeObservable, Source } from './stream/input.js';
 export type { CloseCause } from './stream/end.js';
 export type { StreamPhase } from './stream/state.js';
 export type { Keepalive } from './connection/watchdog.js';

@@ -10,7 +10,6 @@
  */
 import { createComponent, createContext, createEffect, createMemo, createSignal, onCleanup, useContext } from 'solid-js';
 import type { Accessor, JSX } from 'solid-js';
-import type { ObservableInput } from 'rxjs';
 import type { Procedure } from './contract/procedure.js';
 import { checkPeer } from './peer/options.js';
 import type { Peer } from './peer/peer.js';
@@ -23,6 +22,7 @@ import type { Store } from './store/store.js';
 import type { StreamState } from './store/stream-state.js';
 import { StreamStore } from './store/stream-store.js';
 import type { UseStreamOptions } from './store/stream-store.js';
+import type { Source } from './stream/input.js';
 import { refuseUnknown } from './util/check.js';
 import type { NamesOf } from './util/check.js';
 
@@ -128,12 +128,12 @@ export function useMuxStatus(peer: Peer = useMux()): Accessor<PeerStatus> {
  * ```
  */
 export function useStream<T, Args extends readonly unknown[]>(
-  open: (...args: Args) => ObservableInput<T>,
+  open: (...args: Args) => Source<T>,
   deps: () => readonly [...Args],
   options?: UseStreamOptions<T>,
 ): Accessors<StreamState<T>>;
 export function useStream<T>(
-  open: () => ObservableInput<T>,
+  open: () => Source<T>,
   deps?: () => readonly unknown[],
   options?: UseStreamOptions<T>,
 ): Accessors<StreamState<T>>;
@@ -165,7 +165,7 @@ export function useStream<T>(
  * ```
  */
 export function useCall<Args extends readonly unknown[], T, X extends Procedure = Procedure>(
-  open: (...args: Args) => ObservableInput<T>,
+  open: (...args: Args) => Source<T>,
   options: UseCallOptions<T, X> = {},
 ): UsedCall<Args, T, X> {
   const store = new CallStore<T, X>(options);

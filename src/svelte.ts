@@ -10,7 +10,6 @@
  */
 import { getContext, onDestroy, setContext } from 'svelte';
 import { createSubscriber } from 'svelte/reactivity';
-import type { ObservableInput } from 'rxjs';
 import type { Procedure } from './contract/procedure.js';
 import { checkPeer } from './peer/options.js';
 import type { Peer } from './peer/peer.js';
@@ -23,6 +22,7 @@ import type { Store } from './store/store.js';
 import type { StreamState } from './store/stream-state.js';
 import { StreamStore } from './store/stream-store.js';
 import type { UseStreamOptions } from './store/stream-store.js';
+import type { Source } from './stream/input.js';
 
 export type { UsedCall };
 export type { CallActions, CallState, FailureOf, UseCallOptions } from './store/call-store.js';
@@ -107,15 +107,11 @@ export function useMuxStatus(peer: Peer = useMux()): { readonly current: PeerSta
  * ```
  */
 export function useStream<T, Args extends readonly unknown[]>(
-  open: (...args: Args) => ObservableInput<T>,
+  open: (...args: Args) => Source<T>,
   deps: () => readonly [...Args],
   options?: UseStreamOptions<T>,
 ): StreamState<T>;
-export function useStream<T>(
-  open: () => ObservableInput<T>,
-  deps?: () => readonly unknown[],
-  options?: UseStreamOptions<T>,
-): StreamState<T>;
+export function useStream<T>(open: () => Source<T>, deps?: () => readonly unknown[], options?: UseStreamOptions<T>): StreamState<T>;
 export function useStream<T>(
   open: OpenStream<T>,
   deps: () => readonly unknown[] = () => [],
@@ -156,7 +152,7 @@ export function useStream<T>(
  * ```
  */
 export function useCall<Args extends readonly unknown[], T, X extends Procedure = Procedure>(
-  open: (...args: Args) => ObservableInput<T>,
+  open: (...args: Args) => Source<T>,
   options: UseCallOptions<T, X> = {},
 ): UsedCall<Args, T, X> {
   const store = new CallStore<T, X>(options);

@@ -11,7 +11,6 @@
 import { computed, getCurrentInstance, getCurrentScope, hasInjectionContext, inject } from 'vue';
 import { onMounted, onScopeDispose, shallowRef, toValue, watch } from 'vue';
 import type { ComputedRef, InjectionKey, MaybeRefOrGetter, ShallowRef } from 'vue';
-import type { ObservableInput } from 'rxjs';
 import type { Procedure } from './contract/procedure.js';
 import { checkPeer } from './peer/options.js';
 import type { Peer } from './peer/peer.js';
@@ -24,6 +23,7 @@ import type { Store } from './store/store.js';
 import type { StreamState } from './store/stream-state.js';
 import { StreamStore } from './store/stream-store.js';
 import type { UseStreamOptions } from './store/stream-store.js';
+import type { Source } from './stream/input.js';
 
 export type { Refs, UsedCall };
 export type { CallActions, CallState, FailureOf, UseCallOptions } from './store/call-store.js';
@@ -106,12 +106,12 @@ export function useMuxStatus(peer: Peer = useMux()): ComputedRef<PeerStatus> {
  * ```
  */
 export function useStream<T, Args extends readonly unknown[]>(
-  open: (...args: Args) => ObservableInput<T>,
+  open: (...args: Args) => Source<T>,
   deps: MaybeRefOrGetter<readonly [...Args]>,
   options?: UseStreamOptions<T>,
 ): Refs<StreamState<T>>;
 export function useStream<T>(
-  open: () => ObservableInput<T>,
+  open: () => Source<T>,
   deps?: MaybeRefOrGetter<readonly unknown[]>,
   options?: UseStreamOptions<T>,
 ): Refs<StreamState<T>>;
@@ -146,7 +146,7 @@ export function useStream<T>(
  * ```
  */
 export function useCall<Args extends readonly unknown[], T, X extends Procedure = Procedure>(
-  open: (...args: Args) => ObservableInput<T>,
+  open: (...args: Args) => Source<T>,
   options: UseCallOptions<T, X> = {},
 ): UsedCall<Args, T, X> {
   const store = new CallStore<T, X>(options);

@@ -15,6 +15,7 @@ import { TestBed } from '@angular/core/testing';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { EMPTY, NEVER, Observable, Subject, throwError } from 'rxjs';
 import { injectPeer, injectStatus, MUX, muxResource, provideMux } from '../../src/angular.js';
+import { shared } from '../../src/contract.js';
 import type { MuxResource, MuxResourceOptions } from '../../src/angular.js';
 import { logger, ResetCode } from '../../src/index.js';
 import type { ConnectOptions, Peer, Stream } from '../../src/index.js';
@@ -370,6 +371,110 @@ describe('muxResource', () => {
     other.set(1);
     await settle();
     expect(opened).toBe(1);
+  });
+
+  /** Two resources of one application, whose server counts the streams of each payload. */
+  function sharing(open: 'inline' | 'declared' | 'shared', given: Partial<MuxResourceOptions<unknown, string>> = {}) {
+    const streams: Stream[] = [];
+    const server = createServer({
+      onStream: (_, stream) => {
+        streams.push(stream);
+        return stream.closed;
+      },
+    });
+    const peer = connect('ws://test', { socket: server.socket, keepalive: false, reconnect: true });
+    const make = () => (call: { readonly params: string; readonly peer: Peer }) => call.peer.open$(call.params);
+    const declared = make();
+    const stream = { inline: make, declared: () => declared, shared: () => made }[open];
+    const made = shared(declared);
+    const injector = application([provideZonelessChangeDetection(), { provide: MUX, useValue: peer }], () => inject(EnvironmentInjector));
+    const add = (params = signal('price')) => {
+      const own = createEnvironmentInjector([], injector);
+      return { own, params, resource: muxResource({ params, stream: stream(), injector: own.get(Injector), ...given }) };
+    };
+    return { server, peer, streams, add, alive: () => streams.filter(({ cause }) => cause === null).length };
+  }
+
+  it.each([
+    { what: 'one declared function and the option shared', open: 'declared', given: { shared: true }, streams: 1 },
+    { what: 'a function that shared has made', open: 'shared', given: {}, streams: 1 },
+    { what: 'one declared function', open: 'declared', given: {}, streams: 2 },
+    { what: 'two functions and the option shared', open: 'inline', given: { shared: true }, streams: 2 },
+  ] as const)('Two resources with equal parameters and $what read $streams of the server', async ({ open, given, streams }) => {
+    const { add, streams: opened } = sharing(open, given);
+    add();
+    add();
+    await settle();
+    expect(opened).toHaveLength(streams);
+  });
+
+  it('Resources that share a stream show the last value at once, and the stream ends a moment after the last of them', async () => {
+    const { add, streams, alive } = sharing('declared', { shared: true });
+    const first = add();
+    await settle();
+    await streams[0]?.send(1);
+    await settle();
+    const second = add();
+    await settle();
+    expect([states(first.resource), states(second.resource)]).toEqual(Array(2).fill(['resolved', 1, undefined]));
+    await streams[0]?.send(2);
+    await settle();
+    first.own.destroy();
+    await settle(2_000);
+    expect([alive(), states(second.resource)]).toEqual([1, ['resolved', 2, undefined]]);
+    second.own.destroy();
+    await settle(999);
+    expect(alive()).toBe(1);
+    await settle(1);
+    expect([alive(), streams.length]).toEqual([0, 1]);
+  });
+
+  it('Resources share no stream of other parameters', async () => {
+    const { add, streams, alive } = sharing('declared', { shared: true });
+    const { params } = add();
+    add();
+    await settle();
+    params.set('other');
+    await settle();
+    expect([alive(), streams.map(({ payload }) => payload)]).toEqual([2, ['price', 'other']]);
+  });
+
+  it('A shared stream opens once on the next socket, and its resources keep their values', async () => {
+    const { add, server, streams } = sharing('shared');
+    const both = [add(), add()];
+    await settle();
+    await streams[0]?.send(1);
+    await settle();
+    server.link?.cut();
+    await settle();
+    expect(both.map(({ resource }) => states(resource))).toEqual(Array(2).fill(['reconnecting', 1, undefined]));
+    await settle(10_000);
+    expect(streams).toHaveLength(2);
+    await streams[1]?.send(2);
+    await settle();
+    expect(both.map(({ resource }) => states(resource))).toEqual(Array(2).fill(['resolved', 2, undefined]));
+  });
+
+  it('Resources that share a stream ask again where the server refuses, and share the next one', async () => {
+    const { add, streams, alive } = sharing('declared', { shared: true });
+    const both = [add(), add()];
+    await settle();
+    streams[0]?.reset(ResetCode.REFUSED, 'restarting');
+    await settle(10_000);
+    expect([alive(), streams.length]).toEqual([1, 2]);
+    streams[1]?.reset(ResetCode.APPLICATION_ERROR, 'no such price');
+    await settle();
+    expect(both.map(({ resource }) => states(resource))).toEqual(
+      Array(2).fill(['error', undefined, expect.stringContaining('no such price')]),
+    );
+    expect(both.map(({ resource }) => resource.reload())).toEqual([true, true]);
+    await settle();
+    expect([alive(), streams.length]).toEqual([1, 3]);
+  });
+
+  it('A resource refuses a stream that is no function', () => {
+    const given = { stream: NEVER as never };
+    expect(() => resourceOf(createPair().dialer, given)).toThrow('muxResource.stream: expected a function');
   });
 
   it('A resource on a server is loading, opens nothing and leaves the application stable', async () => {

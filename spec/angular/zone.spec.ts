@@ -1,8 +1,9 @@
 import '../support/platform/zone.js';
 import { expect, it } from '@jest/globals';
-import { NgZone, provideZoneChangeDetection } from '@angular/core';
+import { createEnvironmentInjector, EnvironmentInjector, inject, Injector, NgZone, provideZoneChangeDetection } from '@angular/core';
 import { TestBed } from '@angular/core/testing';
 import { injectPeer, muxResource, provideMux } from '../../src/angular.js';
+import type { Peer } from '../../src/index.js';
 import { createServer } from '../../src/testing.js';
 import { until } from '../support/socket/leaks.js';
 import { application, ON_SERVER } from './application.js';
@@ -29,6 +30,26 @@ it('With zone.js a connected peer with keepalive and a resource leave the zone s
   });
   await until('a value', () => resource.value() === 'now');
   expect([peer.status.state, inZone, zone.hasPendingMacrotasks]).toEqual(['open', [false], false]);
+  TestBed.resetTestingModule();
+  await peer.closed;
+});
+
+it('With zone.js the end of a resource that shares its stream leaves the zone stable', async () => {
+  const server = createServer({ onStream: (_, stream) => stream.send('now').then(() => stream.closed) });
+  const [peer, own, resource] = application([provideZoneChangeDetection(), provideMux('ws://test', { socket: server.socket })], () => {
+    const injector = createEnvironmentInjector([], inject(EnvironmentInjector));
+    const stream = (call: { readonly peer: Peer }) => call.peer.open$<string>('price');
+    return [injectPeer(), injector, muxResource({ stream, shared: true, injector: injector.get(Injector) })] as const;
+  });
+  const zone = TestBed.inject(NgZone);
+  zone.run(() => {
+    TestBed.tick();
+  });
+  await until('a value', () => resource.value() === 'now');
+  zone.run(() => {
+    own.destroy();
+  });
+  expect(zone.hasPendingMacrotasks).toBe(false);
   TestBed.resetTestingModule();
   await peer.closed;
 });

@@ -64,7 +64,7 @@ export const PUBLIC_NAMES: Readonly<
       Absent CloseReason Codec CompleteFrame DecodeLimits Frame FrameDirection FrameEvent FrameType Given Limits Message Metadata MetadataInput Rate
       ConnectOptions ConnectUrl DialContext DialFailure Hello Keepalive NewPeerOptions PeerContext PeerOptions PeerStats PeerStatus Reconnect SocketEvent SocketLike Traffic Usage
       Answer ByteCounts DeadlineOptions MuxErrorOptions PeerClose ReopenAlike ReopenFromNothing StreamCounts StreamErrorOptions
-      CallEnd CallEvent CloseOptions Credit EndOptions FeedOptions Input InputOptions OpenOptions Overflow Reopen ReplyOptions Retry Routed SendOptions Sink Sinks SliceQueue Slicer WithDirection WithFrame
+      CallEnd CallEvent CloseOptions Credit EndOptions FeedOptions Input InputOptions NativeObservable OpenOptions Overflow Reopen ReplyOptions Retry Routed SendOptions Sink Sinks SliceQueue Slicer Source WithDirection WithFrame
       CloseHandler ErrorHandler ErrorSerializer FrameObserver HandlerFailure IncomingHeadersInterceptor OpenInterceptor Remove ReplyHeadersInterceptor StreamHandler
       AnyMuxError AnyStreamError CloseCause StreamPhase LogLevel Logger
     `),

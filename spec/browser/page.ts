@@ -9,13 +9,14 @@ const codecs = { json: new JsonCodec(), msgpack: new MsgpackCodec(), rich: new R
 
 export type CodecName = keyof typeof codecs;
 
-/** The part of native Observables that TypeScript does not declare. */
-interface Native extends AsyncIterable<never> {
-  take(count: number): Native;
-  map(project: (event: Event) => number): Native;
+/** The part of native Observables that this page uses, in the form of their specification. */
+interface Native<T> {
+  subscribe(observer?: { next?: (value: T) => void } | ((value: T) => void), options?: { signal?: AbortSignal }): void;
+  take(count: number): Native<T>;
+  map<R>(project: (value: T) => R): Native<R>;
 }
 interface Whenever {
-  when(type: string): Native;
+  when(type: string): Native<Event>;
 }
 
 const KIB = 1024;

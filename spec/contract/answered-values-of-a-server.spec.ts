@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { lastValueFrom } from 'rxjs';
 import { z } from 'zod';
-import { answering, client, contract, request, stream } from '../../src/contract.js';
+import { answering, client, contract, fail, request, stream } from '../../src/contract.js';
 import { connect, serve } from '../../src/node.js';
 import { collectLogs } from '../support/peer/logs.js';
 
@@ -26,5 +26,20 @@ it('A field that the schema does not name stays at the server, by the defaults a
   expect(received).toContainEqual({ name: 'ann' });
   expect(JSON.stringify(received)).not.toMatch(/SECRET|passwordHash|expected string/);
   expect(logs.errors).toEqual([expect.stringMatching(/'all' sends an invalid item$/)]);
+  await Promise.all([peer.close(), server.close()]);
+});
+
+it('Data of a declared error that the schema does not name stay at the server, by the defaults and over a real socket', async () => {
+  const api = contract({ book: request({ errors: { TAKEN: user } }) });
+  const book = (): never => {
+    throw fail(api.book, 'TAKEN', ROW);
+  };
+  const server = serve({ port: 0, host: '127.0.0.1', ...answering(api, { book }) });
+  await server.listening;
+  const peer = connect(server.url);
+  const error: unknown = await client(peer, api)
+    .book.promise()
+    .catch((thrown: unknown) => thrown);
+  expect(error).toHaveProperty('payload', { name: 'TAKEN', message: 'TAKEN', data: { name: 'ann' }, declared: true });
   await Promise.all([peer.close(), server.close()]);
 });

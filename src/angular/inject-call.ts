@@ -1,9 +1,9 @@
 import { computed, DestroyRef, inject, NgZone, signal } from '@angular/core';
 import type { Signal } from '@angular/core';
-import type { ObservableInput } from 'rxjs';
 import type { Procedure } from '../contract/procedure.js';
 import { CallStore } from '../store/call-store.js';
 import type { CallActions, CallState, UseCallOptions } from '../store/call-store.js';
+import type { Source } from '../stream/input.js';
 
 /** Calls as a component makes and shows them: the members of a {@link CallState} as signals. */
 export type InjectedCall<Args extends readonly unknown[], T, X extends Procedure = Procedure> = CallActions<Args, T> & {
@@ -33,7 +33,7 @@ export type InjectedCall<Args extends readonly unknown[], T, X extends Procedure
  * ```
  */
 export function injectCall<Args extends readonly unknown[], T, X extends Procedure = Procedure>(
-  open: (...args: Args) => ObservableInput<T>,
+  open: (...args: Args) => Source<T>,
   options: UseCallOptions<T, X> = {},
 ): InjectedCall<Args, T, X> {
   const store = new CallStore<T, X>(options);

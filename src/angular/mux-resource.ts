@@ -14,11 +14,12 @@ import {
 } from '@angular/core';
 import type { Signal, WritableSignal } from '@angular/core';
 import { firstValueFrom } from 'rxjs';
-import type { ObservableInput } from 'rxjs';
 import type { Peer } from '../peer/peer.js';
+import type { OpenStream } from '../peer/shared.js';
 import { observableFrom } from '../stream/input.js';
+import type { Source } from '../stream/input.js';
 import { valuesEqual } from '../wire/mapping.js';
-import { checkOptions } from '../util/check.js';
+import { checkFunction, checkOptions } from '../util/check.js';
 import type { NamesOf } from '../util/check.js';
 import { injectPeer, isOnServer } from './mux.js';
 import { arrived, asError, changesOf, failed, opening } from './resource-state.js';
@@ -29,7 +30,7 @@ export interface InitialValue<T> {
   /** The name under which the value travels with the page. No other resource of the application may have it. */
   readonly key: string;
   /** Runs on the server alone, where no stream opens. The server renders its first value, which the page takes as JSON. */
-  readonly load: () => ObservableInput<T>;
+  readonly load: () => Source<T>;
 }
 
 /** How a {@link muxResource} is made. */
@@ -43,7 +44,7 @@ export interface MuxResourceOptions<T, P> {
    * Opens the stream for the parameters, and again on each new socket. It runs untracked and outside of zone.js. A call that the server
    * refused is made again by itself, as with `retry: 'safe'`.
    */
-  readonly stream: (call: { readonly params: Exclude<P, undefined>; readonly peer: Peer }) => ObservableInput<T>;
+  readonly stream: (call: { readonly params: Exclude<P, undefined>; readonly peer: Peer }) => Source<T>;
   /** The value before the first one. Default `undefined`. */
   readonly defaultValue?: T | undefined;
   /**
@@ -53,6 +54,11 @@ export interface MuxResourceOptions<T, P> {
   readonly initial?: InitialValue<T> | undefined;
   /** Whether the value stays when the parameters change, until the first value of the next stream. Default `false`. */
   readonly keepValue?: boolean | undefined;
+  /**
+   * Whether resources with the same `stream` function and equal parameters read one stream, as `shared` of `rxmux/contract` does it. An
+   * inline function is another one in each component, so declare it once. Default `false`, and `true` for a function that `shared` has made.
+   */
+  readonly shared?: boolean | undefined;
   /** Where the resource lives. Default: the current one. */
   readonly injector?: Injector | undefined;
 }
@@ -64,6 +70,7 @@ const OPTIONS: NamesOf<MuxResourceOptions<unknown, unknown>> = {
   defaultValue: true,
   initial: true,
   keepValue: true,
+  shared: true,
   injector: true,
 };
 
@@ -95,7 +102,7 @@ interface Asked<P> {
  * On a server (SSR and prerender) it opens nothing, and its status is `loading`, as at first in the browser. Only `initial` keeps an
  * application from being stable, until its value is there. Call it where `inject` works, or pass an `injector`.
  *
- * @throws TypeError for an unknown option; Error where no provider has a peer
+ * @throws TypeError for an unknown option and for a `stream` that is no function; Error where no provider has a peer
  *
  * @example
  * ```ts
@@ -113,6 +120,7 @@ export function muxResource<T, P = null>(options: MuxResourceOptions<T, P> & { r
 export function muxResource<T, P = null>(options: MuxResourceOptions<T, P>): MuxResource<T | undefined>;
 export function muxResource<T, P>(options: MuxResourceOptions<T, P>): MuxResource<T | undefined> {
   checkOptions(options, OPTIONS);
+  checkFunction('muxResource.stream', options.stream);
   return runInInjectionContext(options.injector ?? inject(Injector), () => new StreamResource(options));
 }
 
@@ -140,7 +148,7 @@ class StreamResource<T, P> implements MuxResource<T | undefined> {
     this.value = computed(() => this.#state().value);
     this.status = computed(() => this.#state().status);
     this.error = computed(() => this.#state().error);
-    if (!isOnServer()) this.#read(options.stream);
+    if (!isOnServer()) this.#read(options);
     else if (options.initial !== undefined) this.#load(options.initial);
   }
 
@@ -164,17 +172,19 @@ class StreamResource<T, P> implements MuxResource<T | undefined> {
     });
   }
 
-  #read(stream: MuxResourceOptions<T, P>['stream']): void {
+  #read({ stream, shared = false }: MuxResourceOptions<T, P>): void {
     const peer = injectPeer();
+    const open = stream as OpenStream<T | undefined>;
     const zone = inject(NgZone);
     effect((onCleanup) => {
       const now = this.#asked();
       if (now.params === undefined) return;
       const call = { params: now.params as Exclude<P, undefined>, peer };
-      const changes$ = changesOf<T | undefined>(peer, () => stream(call));
+      const changes$ = changesOf(peer, open, call, shared);
       const reading = untracked(() => zone.runOutsideAngular(() => changes$.subscribe((change) => this.#change(now, change))));
+      // A shared stream outlives its last reader for a moment, by a timer.
       onCleanup(() => {
-        reading.unsubscribe();
+        zone.runOutsideAngular(() => reading.unsubscribe());
       });
     });
   }

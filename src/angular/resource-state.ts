@@ -1,11 +1,13 @@
 import { catchError, defer, endWith, filter, map, merge, of, takeWhile } from 'rxjs';
-import type { Observable, ObservableInput } from 'rxjs';
+import type { Observable } from 'rxjs';
 import { messageOf } from '../stream/end.js';
 import { isOver } from '../peer/status.js';
 import type { PeerStatus } from '../peer/status.js';
 import { retrySafely } from '../peer/safe-retry.js';
 import { reopenOnReconnect } from '../peer/operators/reopen.js';
 import type { Peer } from '../peer/peer.js';
+import { sharedByDefault, sharedOver } from '../peer/shared.js';
+import type { OpenStream } from '../peer/shared.js';
 import { observableFrom } from '../stream/input.js';
 
 /**
@@ -40,11 +42,17 @@ export function opening<T>(held: ResourceState<T> | undefined, defaultValue: T):
     : { status: 'reloading', value: held.value, error: undefined };
 }
 
-/** Reads a stream that outlives its sockets. Emits the changes of its resource, and completes with the stream. */
-export function changesOf<T>(peer: Peer, open: () => ObservableInput<T>): Observable<Change<T>> {
+/**
+ * Reads a stream that outlives its sockets, a shared one below all its readers. Emits the changes of its resource, and completes with the
+ * stream.
+ */
+export function changesOf<T>(peer: Peer, open: OpenStream<T>, call: unknown, isShared: boolean): Observable<Change<T>> {
+  const shared = sharedOver(isShared ? sharedByDefault(open) : open, peer);
   const over$ = peer.status$.pipe(filter(isOver));
-  const safely$ = defer(() => observableFrom(open())).pipe(retrySafely({}, () => ({ over$, mayRetry: !isOver(peer.status) })));
-  const read$ = reopenOnReconnect(peer, { open: () => safely$ }).pipe(
+  const safely$ = defer(() => observableFrom((shared ?? open)(call))).pipe(
+    retrySafely({}, () => ({ over$, mayRetry: !isOver(peer.status) })),
+  );
+  const read$ = (shared === undefined ? reopenOnReconnect(peer, { open: () => safely$ }) : safely$).pipe(
     map((value) => arrived(value)),
     endWith(completed),
     catchError((error: unknown) => of(failed(error))),

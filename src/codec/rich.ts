@@ -82,7 +82,8 @@ export class RichCodec extends JsonCodec {
   override decode(message: Message, limits: DecodeLimits = DEFAULT_LIMITS): CompleteFrame {
     const frame = super.decode(message, limits);
     const { payload, headers, trailers } = frame;
-    if (payload === ABSENT && headers === null && trailers === null) return frame;
+    // Texts and numbers hold no tag, so a long text needs no search. Nor does an absent payload.
+    if (typeof payload !== 'object' && headers === null && trailers === null) return frame;
     if (!mayHoldTags(message)) return frame;
     untaggedMetadata(headers);
     untaggedMetadata(trailers);
@@ -107,7 +108,7 @@ export class RichCodec extends JsonCodec {
    */
   override decodePayload(data: Message, limits: DecodeLimits = DEFAULT_LIMITS): unknown {
     const payload = super.decodePayload(data, limits);
-    return mayHoldTags(data) ? untaggedPayload(payload) : payload;
+    return typeof payload === 'object' && mayHoldTags(data) ? untaggedPayload(payload) : payload;
   }
 
   /** Bytes of memory that a decoded payload takes, estimated from above. */

@@ -1,5 +1,5 @@
 import { EMPTY, Observable, defaultIfEmpty, filter, from, identity, ignoreElements, isObservable, mergeMap, of, take } from 'rxjs';
-import type { MonoTypeOperatorFunction, ObservableInput, OperatorFunction } from 'rxjs';
+import type { InteropObservable, MonoTypeOperatorFunction, ObservableInput, OperatorFunction } from 'rxjs';
 import { respond } from '../peer/operators/respond.js';
 import type { PeerContext } from '../peer/options.js';
 import type { Peer } from '../peer/peer.js';
@@ -8,6 +8,7 @@ import { isCall } from '../stream/end.js';
 import { checkOverflow } from '../stream/feed.js';
 import type { FeedOptions, Overflow } from '../stream/feed.js';
 import { adopted, observableFrom, promisedBy } from '../stream/input.js';
+import type { NativeObservable, Source } from '../stream/input.js';
 import type { SharedPayload } from '../stream/payload.js';
 import { markHandled } from '../stream/promises.js';
 import { Stream } from '../stream/stream.js';
@@ -21,11 +22,12 @@ import { TIMEOUT_HEADER, checkEntry, checkProcedure, isProcedure, leaveUnknown }
 import type { Contract, NamesOf } from './contract.js';
 import { isReply } from './procedure.js';
 import type { ChannelProcedure, Procedure, Received, RequestProcedure, Sent, StreamProcedure, UploadProcedure } from './procedure.js';
-import { checkFor, checkItems, checkOutput } from './output.js';
+import { checkErrors, checkFor, checkItems, checkOutput, refineFor, refineInput } from './output.js';
+import type { ErrorChecks, Refine } from './output.js';
 import { checkBy, checkEach, checkOr, isUnchecked } from './validate.js';
 import type { Check } from './validate.js';
 
-type Input = ObservableInput<unknown> | Blob;
+type Input = Source<unknown> | Blob;
 
 /** The result of an answer: one reply, or the items. */
 export class Outcome {
@@ -68,9 +70,9 @@ export class Outcome {
   }
 
   /** Sends the checked values to a stream that an answer has taken. */
-  sendLaterTo(stream: Stream, check: Check): Promise<void> {
-    if (!this.isReply) return stream.sendAll(this.#input(check));
-    return stream.sendAll(replyOf(this.returned).pipe(orNothing(check), checkEach(check), filter(isValue)));
+  sendLaterTo(stream: Stream, check: Check, refine: Refine | null): Promise<void> {
+    const values = this.isReply ? replyOf(this.returned).pipe(orNothing(check), checkEach(check), filter(isValue)) : this.#input(check);
+    return stream.sendAll(refineInput(values, refine));
   }
 
   #input(check: Check): Input {
@@ -150,10 +152,10 @@ export class Next extends Observable<unknown> {
 }
 
 /** One reply: the value itself, a promise of it, or an Observable, of which the first value counts. */
-export type ReplyInput<R> = R | PromiseLike<R> | Observable<R>;
+export type ReplyInput<R> = R | PromiseLike<R> | Observable<R> | InteropObservable<R> | NativeObservable<R>;
 
 /** Many items, also shared ones. Iterables and ReadableStreams are pulled as the queue drains. */
-export type Items<T> = ObservableInput<T> | ObservableInput<SharedPayload<T>> | Blob;
+export type Items<T> = Source<T> | Source<SharedPayload<T>> | Blob;
 
 /** The answer to one procedure, or the answers of a namespace. */
 export type AnswerTo<X, Context> =
@@ -186,9 +188,9 @@ export interface AnswerOptions<Context = PeerContext, Name extends string = stri
   /** Runs around every answer: the place for access by name, timing, limits and logs. Of a list, the first is the outermost. */
   readonly around?: Around<Context, Name> | readonly Around<Context, Name>[] | undefined;
   /**
-   * Whether replies and items are checked where their procedures have schemas. The caller gets what the schema makes: a field that it
-   * does not name stays here. A value that does not fit fails the call with `INTERNAL`, and the log has the issues. `false` sends the
-   * values as the answer made them. Default `true`.
+   * Whether replies, items and the data of declared errors are checked where their procedures have schemas. The caller gets what the
+   * schema makes: a field that it does not name stays here. A value that does not fit fails the call with `INTERNAL`, and the log has the
+   * issues. `false` sends the values as the answer made them. Default `true`.
    */
   readonly validate?: boolean | undefined;
 }
@@ -208,6 +210,7 @@ interface Bound {
   readonly procedure: Procedure;
   readonly checkPayload: Check;
   readonly checkOutput: Check;
+  readonly checkErrors: ErrorChecks | null;
   readonly answer: (payload: unknown, call: AnsweredCall) => unknown;
 }
 
@@ -216,7 +219,8 @@ interface Bound {
  * `onStream`. A name that no contract of the peer has fails with `UNKNOWN`, which lists near names and is not retriable.
  *
  * A payload, and each item of {@link Call.input}, is checked before the answer gets it. A call with a wrong value fails
- * with `INVALID`. The issues are its data. A reply and each item is checked on its way out, unless `validate` is `false`.
+ * with `INVALID`. The issues are its data. A reply, each item and the data of a declared error are checked on their way out, unless
+ * `validate` is `false`.
  *
  * @param answers one function for each procedure. Of requests and uploads its result is the reply, of others the items.
  * @throws TypeError for an `api` that is no contract, and for a misspelt or wrong schema in it. It also throws one for a procedure
@@ -269,6 +273,7 @@ function bind(table: Map<string, Bound>, api: Contract, answers: unknown, valida
       procedure: entry,
       checkPayload: checkBy(entry.payload, `the payload of '${name}'`),
       checkOutput: validate ? checkOutput(entry, name) : identity,
+      checkErrors: validate ? checkErrors(entry, name) : null,
       answer: method.bind(answers),
     });
   }
@@ -297,9 +302,19 @@ function begin(bound: Bound, call: AnsweredCall, arounds: readonly Around<unknow
     (next, around) => () => checkAround(call.name, around(call, next)),
     () => new Next(run),
   );
-  const outcome = arounds.length === 0 ? run() : Next.outcomeOf(whole(), hasReply);
   const check = checkFor(call, bound.checkOutput);
-  return outcome instanceof Outcome ? outcome.sendTo(call.stream, check) : outcome.then((later) => later.sendLaterTo(call.stream, check));
+  const refine = refineFor(call, bound.checkErrors);
+  try {
+    const outcome = arounds.length === 0 ? run() : Next.outcomeOf(whole(), hasReply);
+    const sent =
+      outcome instanceof Outcome
+        ? outcome.sendTo(call.stream, check)
+        : outcome.then((later) => later.sendLaterTo(call.stream, check, refine));
+    return sent === undefined ? sent : refineInput(sent, refine);
+  } catch (error) {
+    if (refine === null) throw error;
+    return refine(error);
+  }
 }
 
 /** Warns of a payload that does not fit, because no caller learns of it after a `notify`. The log shows no part of a payload. */

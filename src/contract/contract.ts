@@ -97,8 +97,14 @@ export function checkProcedure(name: string, procedure: Procedure): void {
   const { kind } = procedure;
   const given = Object.entries(procedure).filter(([key, value]) => !OWN_KEYS.has(key) && value !== undefined);
   refuseUnknown(`${kind} '${name}'`, Object.fromEntries(given), NAMES[kind]);
-  for (const [what, schema] of given)
-    if (what !== 'errors' && !('~standard' in Object(schema))) throw optionError(`the ${what} of '${name}'`, 'a schema', schema);
+  for (const [what, schema] of given) {
+    if (what !== 'errors') checkSchema(`the ${what} of '${name}'`, schema);
+    else for (const [error, data] of Object.entries(schema as object)) checkSchema(`the error '${error}' of '${name}'`, data);
+  }
+}
+
+function checkSchema(what: string, schema: unknown): void {
+  if (!('~standard' in Object(schema))) throw optionError(what, 'a schema', schema);
 }
 
 /** The header of an open that says how long its caller waits, in ms. */

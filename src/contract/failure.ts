@@ -2,7 +2,7 @@ import { catchError } from 'rxjs';
 import type { ObservableInput, ObservedValueOf, OperatorFunction } from 'rxjs';
 import { declaredError } from '../stream/end.js';
 import { RemoteError } from '../wire/errors.js';
-import type { Carried, CodecIn } from './carried.js';
+import type { Arriving } from './client.js';
 import type { Procedure, Sent } from './procedure.js';
 
 /** One value that does not fit its schema, as the payload of `INVALID` has it. */
@@ -19,7 +19,7 @@ export interface CommonErrors {
   readonly INVALID: readonly Issue[];
   /** The other side has no procedure of that name; the data are the near names. */
   readonly UNKNOWN: readonly string[];
-  /** The answering side made a reply or an item that does not fit its schema. Its log has the issues. */
+  /** The answering side made a reply, an item or data of an error that do not fit their schema. Its log has the issues. */
   readonly INTERNAL: void;
 }
 
@@ -29,8 +29,8 @@ export type ErrorsOf<X> = (X extends Procedure<infer E> ? E : never) & CommonErr
 /** The data of one error, as its sender passes them. */
 export type ErrorData<X, N extends keyof ErrorsOf<X>> = Sent<ErrorsOf<X>[N], X>;
 
-/** The data of one error, as the caller gets them. */
-export type CaughtData<X, N extends keyof ErrorsOf<X>> = Carried<ErrorData<X, N>, CodecIn<X>>;
+/** The data of one error, as the caller gets them: as the answering side's schema makes them. */
+export type CaughtData<X, N extends keyof ErrorsOf<X>> = Arriving<ErrorsOf<X>[N], false, X>;
 
 /** A declared error, as the caller gets it. */
 export interface Failure<Name extends string, Data> extends RemoteError {

@@ -1,16 +1,17 @@
-import type { ObservableInput } from 'rxjs';
+import { catchError, identity } from 'rxjs';
 import { guard } from '../rx/subscribers.js';
-import { report } from '../stream/end.js';
-import { observableFrom, pullSource, refuseBytes } from '../stream/input.js';
-import type { PullSource } from '../stream/input.js';
+import { declaredError, isDeclared, report } from '../stream/end.js';
+import { observableFrom, promisedBy, pullSource, refuseBytes } from '../stream/input.js';
+import type { PullSource, Source } from '../stream/input.js';
 import { PulledIterator } from '../stream/iterator.js';
 import type { Pull } from '../stream/iterator.js';
 import { SharedPayload } from '../stream/payload.js';
 import { Stream } from '../stream/stream.js';
 import { isThenable, oneLine } from '../util/check.js';
-import { RemoteError } from '../wire/errors.js';
+import { RemoteError, isMuxError } from '../wire/errors.js';
 import type { AnsweredCall } from './call.js';
 import { failure } from './failure.js';
+import type { CommonErrors, Failure } from './failure.js';
 import { isReply } from './procedure.js';
 import type { Kind, Procedure } from './procedure.js';
 import { checkBy, checkEach, checkOr, isUnchecked } from './validate.js';
@@ -39,30 +40,101 @@ function outputOf(kind: Kind): string {
   return isReply(kind) ? 'the reply' : 'an item';
 }
 
-/**
- * Returns the check of one call's output. A value that does not fit is a fault of this side: its log shows the issues, and the caller
- * gets `INTERNAL` without them, because they may hold parts of the value.
- */
-export function checkFor({ name, kind, stream }: AnsweredCall, check: Check): Check {
+/** Returns the check of one call's output. */
+export function checkFor(call: AnsweredCall, check: Check): Check {
   if (isUnchecked(check)) return check;
-  const refuse = (error: unknown): never => {
+  const { kind, name } = call;
+  const refuse = refuseFor(call, isReply(kind) ? 'reply' : 'item', `${outputOf(kind)} of '${name}'`);
+  return (value) => checkOr(check, value, refuse);
+}
+
+/**
+ * A value that does not fit is a fault of this side: its log shows the issues, and the caller gets `INTERNAL` without them, because they
+ * may hold parts of the value.
+ */
+function refuseFor({ name, stream }: AnsweredCall, what: string, value: string): (error: unknown) => never {
+  return (error) => {
     // Any other error is the schema's own, which the log shows like the error of an answer.
     if (!(error instanceof RemoteError)) throw error;
     const fault = new TypeError(oneLine(error.message, MOST_LOGGED));
     // No line of the stack is the program's.
     fault.stack = String(fault);
-    report(fault, Stream.streamCore(stream), `'${name}' sends an invalid ${isReply(kind) ? 'reply' : 'item'}`);
-    throw failure('INTERNAL', `${outputOf(kind)} of '${name}' does not fit its schema: the answering side's log has the issues`);
+    report(fault, Stream.streamCore(stream), `'${name}' sends an invalid ${what}`);
+    throw failure('INTERNAL', `${value} does not fit its schema: the answering side's log has the issues`);
   };
-  return (value) => checkOr(check, value, refuse);
+}
+
+/** Throws what the caller gets for an error of an answer, or rejects with it where a schema needs time. */
+export type Refine = (error: unknown) => Promise<never>;
+
+/** The checks of the data of declared errors, by the names of the errors. */
+export type ErrorChecks = ReadonlyMap<string, Check>;
+
+/** The library makes these errors, and a schema of their name decides about none of them. */
+const COMMON: ReadonlySet<string> = new Set<keyof CommonErrors>(['INVALID', 'UNKNOWN', 'INTERNAL']);
+
+/** Makes the checks of a procedure's declared errors; `null` where it has no schemas of errors. */
+export function checkErrors({ errors = {} }: Procedure, name: string): ErrorChecks | null {
+  const schemas = Object.entries(errors).filter(([error]) => !COMMON.has(error));
+  return schemas.length === 0 ? null : new Map(schemas.map(([error, schema]) => [error, checkBy(schema, dataOf(error, name))]));
+}
+
+function dataOf(error: string, name: string): string {
+  return `the data of the error '${error}' of '${name}'`;
+}
+
+/** Returns the check of one call's declared errors; `null` where nothing is checked. Other errors pass, and all of a call that has ended. */
+export function refineFor(call: AnsweredCall, checks: ErrorChecks | null): Refine | null {
+  if (checks === null) return null;
+  return (error) => {
+    const told = toldBy(error);
+    const check = told === null || call.stream.cause !== null ? undefined : checks.get(told.name);
+    if (told === null || check === undefined) throw error;
+    const pass = (data: unknown): never => {
+      throw data === told.data ? error : withData(error as RemoteError, told, data);
+    };
+    const data = checkOr(check, told.data, refuseFor(call, `error '${told.name}'`, dataOf(told.name, call.name)));
+    return isThenable(data) ? Promise.resolve(data).then(pass) : pass(data);
+  };
+}
+
+type Told = Failure<string, unknown>['payload'];
+
+/** The payload of an error that the caller would see as a declared one: of `fail`, or passed on from another peer. */
+function toldBy(error: unknown): Told | null {
+  if (!isMuxError(error) || error.code !== 'REMOTE') return null;
+  const payload = error.payload as Told | null;
+  return payload?.declared === true ? payload : null;
+}
+
+function withData(error: RemoteError, { name, message }: Told, data: unknown): RemoteError {
+  const payload = { name, message, ...(data === undefined ? {} : { data }), declared: true };
+  const made = new RemoteError(error.reason, payload, { streamId: error.streamId, cause: error });
+  return isDeclared(error) ? declaredError(made) : made;
+}
+
+/** Passes an answer's input on with its errors refined. An input that would be pulled stays so. */
+export function refineInput(input: Source<unknown> | Blob, refine: Refine | null): Source<unknown> | Blob {
+  if (refine === null) return input;
+  const promise = promisedBy(input);
+  if (promise !== null) return promise.catch(refine);
+  refuseBytes(input);
+  const source = pullSource(Object(input) as object);
+  return source === null
+    ? observableFrom(input as Source<unknown>).pipe(catchError((error: unknown) => refine(error)))
+    : new CheckedItems(source, identity, refine);
 }
 
 /** Checks items on their way out. Items that would be pulled stay so. */
-export function checkItems(items: ObservableInput<unknown> | Blob, check: Check): ObservableInput<unknown> | Blob {
+export function checkItems(items: Source<unknown> | Blob, check: Check): Source<unknown> | Blob {
   if (isUnchecked(check)) return items;
   refuseBytes(items);
   const source = pullSource(Object(items) as object);
-  return source === null ? observableFrom(items as ObservableInput<unknown>).pipe(checkEach(check)) : new CheckedItems(source, check);
+  return source === null ? observableFrom(items as Source<unknown>).pipe(checkEach(check)) : new CheckedItems(source, check);
+}
+
+function raise(error: unknown): never {
+  throw error;
 }
 
 /** Items that are pulled and checked one by one. */
@@ -70,6 +142,7 @@ class CheckedItems extends PulledIterator<unknown> implements AsyncIterable<unkn
   constructor(
     private readonly source: PullSource,
     private readonly check: Check,
+    private readonly refine: Refine = raise,
   ) {
     super();
   }
@@ -87,7 +160,14 @@ class CheckedItems extends PulledIterator<unknown> implements AsyncIterable<unkn
     const pass = (value: unknown): void => {
       pull.resolve({ done: false, value });
     };
-    this.source.pull({
+    const fail = (error: unknown): void => {
+      try {
+        this.refine(error).catch((refined: unknown) => pull.reject(refined));
+      } catch (refined) {
+        pull.reject(refined);
+      }
+    };
+    const taker: Pull<unknown> = {
       resolve: ({ done, value }) => {
         if (done === true) {
           pull.resolve({ done, value: undefined });
@@ -103,10 +183,13 @@ class CheckedItems extends PulledIterator<unknown> implements AsyncIterable<unkn
         if (isThenable(checked)) Promise.resolve(checked).then(pass, refuse);
         else pass(checked);
       },
-      reject: (error) => {
-        pull.reject(error);
-      },
-    });
+      reject: fail,
+    };
+    try {
+      this.source.pull(taker);
+    } catch (error) {
+      fail(error);
+    }
   }
 
   override stop(): unknown {

@@ -18,6 +18,8 @@ export interface Procedure<Errors extends object = object> {
   readonly input: StandardSchemaV1 | undefined;
   /** Checks each reply or item that the answerer sends, before it leaves; `undefined` for a plain type. */
   readonly output: StandardSchemaV1 | undefined;
+  /** Checks the data of each declared error, before it leaves; `undefined` for plain types. */
+  readonly errors?: Readonly<Record<string, StandardSchemaV1>> | undefined;
   /** Exists for inference only. */
   readonly '~errors'?: Errors;
 }

@@ -1,6 +1,7 @@
 import { NEVER, ReplaySubject, defer, of, share, tap, timer } from 'rxjs';
-import type { Observable, ObservableInput } from 'rxjs';
+import type { Observable } from 'rxjs';
 import { observableFrom } from '../stream/input.js';
+import type { Source } from '../stream/input.js';
 import { checkFunction, checkNumber, checkObject, refuseUnknown } from '../util/check.js';
 import type { NamesOf } from '../util/check.js';
 import { LONGEST_TIMER_MS } from '../util/time.js';
@@ -24,7 +25,7 @@ export interface SharedOptions {
 const OPTIONS: NamesOf<SharedOptions> = { keep: true, peer: true };
 
 /** Opens a stream. */
-export type OpenStream<T> = (...args: readonly unknown[]) => ObservableInput<T>;
+export type OpenStream<T> = (...args: readonly unknown[]) => Source<T>;
 
 /** One stream, open or kept. */
 interface Live<T> {
@@ -66,7 +67,7 @@ const byDefault = new WeakMap<OpenStream<unknown>, OpenStream<unknown>>();
  * ```
  */
 export function shared<Args extends readonly unknown[], T>(
-  open: (...args: Args) => ObservableInput<T>,
+  open: (...args: Args) => Source<T>,
   options: SharedOptions = {},
 ): (...args: Args) => Observable<T> {
   checkFunction('shared', open);

@@ -1,8 +1,8 @@
 import { useCallback, useEffect, useState, useSyncExternalStore } from 'react';
-import type { ObservableInput } from 'rxjs';
 import type { Procedure } from '../contract/procedure.js';
 import { CallStore } from '../store/call-store.js';
 import type { CallActions, CallState, UseCallOptions } from '../store/call-store.js';
+import type { Source } from '../stream/input.js';
 
 /** Calls as a component makes and shows them. `call` stays the same function as long as `open` does. */
 export type UsedCall<Args extends readonly unknown[], T, X extends Procedure = Procedure> = CallState<T, X> & CallActions<Args, T>;
@@ -28,7 +28,7 @@ export type UsedCall<Args extends readonly unknown[], T, X extends Procedure = P
  * ```
  */
 export function useCall<Args extends readonly unknown[], T, X extends Procedure = Procedure>(
-  open: (...args: Args) => ObservableInput<T>,
+  open: (...args: Args) => Source<T>,
   options: UseCallOptions<T, X> = {},
 ): UsedCall<Args, T, X> {
   const [store] = useState(() => new CallStore<T, X>(options));

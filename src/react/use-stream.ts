@@ -1,8 +1,8 @@
 import { useState, useSyncExternalStore } from 'react';
-import type { ObservableInput } from 'rxjs';
 import type { StreamState } from '../store/stream-state.js';
 import { StreamStore } from '../store/stream-store.js';
 import type { UseStreamOptions } from '../store/stream-store.js';
+import type { Source } from '../stream/input.js';
 import { useOptionalMux } from './mux.js';
 
 /**
@@ -36,14 +36,14 @@ import { useOptionalMux } from './mux.js';
  * const shown = useStream(calls.price, [{ symbol: 'ACME' }], { shared: true });        // one stream for all such components
  * ```
  */
-export function useStream<T>(open: () => ObservableInput<T>, deps?: readonly unknown[], options?: UseStreamOptions<T>): StreamState<T>;
+export function useStream<T>(open: () => Source<T>, deps?: readonly unknown[], options?: UseStreamOptions<T>): StreamState<T>;
 export function useStream<T, Args extends readonly unknown[]>(
-  open: (...args: Args) => ObservableInput<T>,
+  open: (...args: Args) => Source<T>,
   deps: readonly [...Args],
   options?: UseStreamOptions<T>,
 ): StreamState<T>;
 export function useStream<T>(
-  open: (...args: readonly unknown[]) => ObservableInput<T>,
+  open: (...args: readonly unknown[]) => Source<T>,
   deps: readonly unknown[] = [],
   options: UseStreamOptions<T> = {},
 ): StreamState<T> {

@@ -1,11 +1,11 @@
 import { useState, useSyncExternalStore } from 'react';
 import { Subscription, timer } from 'rxjs';
-import type { ObservableInput } from 'rxjs';
 import type { Peer } from '../peer/peer.js';
 import type { OpenStream } from '../peer/shared.js';
 import { StreamStore } from '../store/stream-store.js';
 import type { StreamState, StreamStatus } from '../store/stream-state.js';
 import type { UseStreamOptions } from '../store/stream-store.js';
+import type { Source } from '../stream/input.js';
 import { useOptionalMux } from './mux.js';
 
 /** A stream that has a value. */
@@ -48,7 +48,7 @@ const MOST_ALIKE = 20;
  * ```
  */
 export function useSuspenseStream<T, Args extends readonly unknown[]>(
-  open: (...args: Args) => ObservableInput<T>,
+  open: (...args: Args) => Source<T>,
   deps: readonly [...Args],
   options?: UseStreamOptions<T>,
 ): SuspenseStreamState<T>;

@@ -1,9 +1,9 @@
 import { Subscription, defer } from 'rxjs';
-import type { ObservableInput } from 'rxjs';
 import { isFailure } from '../contract/failure.js';
-import type { ErrorData, ErrorsOf, Failure } from '../contract/failure.js';
+import type { CaughtData, ErrorsOf, Failure } from '../contract/failure.js';
 import type { Procedure } from '../contract/procedure.js';
 import { observableFrom } from '../stream/input.js';
+import type { Source } from '../stream/input.js';
 import { unheeded } from '../stream/promises.js';
 import { checkFunction, checkOptions } from '../util/check.js';
 import type { NamesOf } from '../util/check.js';
@@ -38,7 +38,7 @@ export interface CallActions<Args extends readonly unknown[], T> {
 
 /** The declared errors of a procedure, one of a kind for each name. */
 export type FailureOf<X extends Procedure> = {
-  [N in keyof ErrorsOf<X> & string]: Failure<N, ErrorData<X, N>>['payload'];
+  [N in keyof ErrorsOf<X> & string]: Failure<N, CaughtData<X, N>>['payload'];
 }[keyof ErrorsOf<X> & string];
 
 /** How `useCall` makes calls. */
@@ -70,7 +70,7 @@ export class CallStore<T, X extends Procedure> implements Store<CallState<T, X>>
   }
 
   /** Makes a call. The state follows the latest one, and the calls before it go on. */
-  make<Args extends readonly unknown[]>(open: (...args: Args) => ObservableInput<T>, args: Args): Promise<T> {
+  make<Args extends readonly unknown[]>(open: (...args: Args) => Source<T>, args: Args): Promise<T> {
     checkFunction('useCall', open);
     const nth = ++this.#latest;
     const show = (change: Partial<CallState<T, X>>): void => {

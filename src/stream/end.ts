@@ -187,6 +187,10 @@ export function declaredError<E extends MuxError>(error: E): E {
   return error;
 }
 
+export function isDeclared(error: object): boolean {
+  return declared.has(error);
+}
+
 /**
  * Turns a thrown error into a reset. An integer `resetCode` of the error becomes the reset's code. REFUSED is the exception, because it
  * promises that no work was done.

@@ -1,5 +1,5 @@
 import { Observable } from 'rxjs';
-import type { ObservableInput, Subscriber, TeardownLogic } from 'rxjs';
+import type { Subscriber, TeardownLogic } from 'rxjs';
 import { Relay } from '../rx/pipeline.js';
 import { guard } from '../rx/subscribers.js';
 import { LateContext, currentContext } from '../util/async-context.js';
@@ -11,7 +11,7 @@ import { QueueOverflowError } from '../wire/errors.js';
 import { disclaim, endedHere } from './end.js';
 import { failAnswer } from './answer.js';
 import { adopted, observableFrom, pullSource, refuseBytes, releaseInput } from './input.js';
-import type { Input, PullSource } from './input.js';
+import type { Input, PullSource, Source } from './input.js';
 import type { Pull } from './iterator.js';
 import { rejected, unheeded } from './promises.js';
 import { accept, acceptLast, hasDemand, hasRoom, overflowsWith, refusal, whenDemand, whenRoom } from './sending.js';
@@ -150,14 +150,14 @@ export function pump(input: Input<unknown>, outlet: Outlet, overflow: Overflow):
     const made = adopted(typeof input === 'function' && !isThenable(input) ? input() : input);
     refuseBytes(made);
     const source = pullSource(Object(made) as object);
-    return source === null ? push(made as ObservableInput<unknown>, outlet, overflow) : pull(source, outlet);
+    return source === null ? push(made as Source<unknown>, outlet, overflow) : pull(source, outlet);
   } catch (error) {
     outlet.fail(error);
     return undefined;
   }
 }
 
-function push(input: ObservableInput<unknown>, outlet: Outlet, overflow: Overflow): TeardownLogic {
+function push(input: Source<unknown>, outlet: Outlet, overflow: Overflow): TeardownLogic {
   const policy = new OverflowBuffer(outlet, overflow);
   const pushed$ = new Observable<never>((subscriber) => observableFrom(input).subscribe(new PushRelay(subscriber, outlet, policy)));
   const subscription = pushed$.subscribe({

@@ -130,6 +130,32 @@ export function destroyableSource(input: Destroyable, iterator: AsyncIterator<un
 }
 
 /**
+ * An Observable of a browser, such as `when()` returns it. Its `subscribe` takes an `AbortSignal` and returns nothing. TypeScript does not
+ * declare these Observables, so this is the part that a program needs to declare.
+ *
+ * @example
+ * ```ts
+ * interface Whenever { when(type: 'click'): NativeObservable<MouseEvent> }
+ * const clicks = (button as EventTarget & Whenever).when('click');
+ * peer.open$('clicks', { input: () => clicks }).subscribe(show);
+ * ```
+ */
+export interface NativeObservable<T> {
+  /** The result `void | undefined` makes TypeScript refuse a `subscribe` that returns something, as the one of a store does. */
+  readonly subscribe: (observer: Observer<T>, options: { readonly signal: AbortSignal }) => void | undefined;
+}
+
+/**
+ * Many values: all that rxjs takes for an Observable, and an Observable of a browser.
+ *
+ * @example
+ * ```ts
+ * const rows: Source<number>[] = [of(1), [1], Promise.resolve(1), (button as EventTarget & Whenever).when('click')];
+ * ```
+ */
+export type Source<T> = ObservableInput<T> | NativeObservable<T>;
+
+/**
  * The values that a call sends, or a function that returns them, so that each attempt has a fresh input. Some inputs yield their values only
  * once: an iterator, a generator, a ReadableStream, a stream of Node, and a stream of this library without a reader. A second call with such
  * an input fails with a TypeError.
@@ -144,13 +170,13 @@ export function destroyableSource(input: Destroyable, iterator: AsyncIterator<un
  * The call always releases its input, even if the call fails before it pulls a value. It calls `return()` of an iterator, `cancel()` of a
  * ReadableStream, and `destroy()` of a stream of Node.
  */
-export type Input<Out> = ObservableInput<Out> | Blob | (() => ObservableInput<Out> | Blob);
+export type Input<Out> = Source<Out> | Blob | (() => Source<Out> | Blob);
 
 /**
  * `from` of rxjs, also for each Observable that {@link adopted} knows. Any other value fails at the subscription. `defer` converts it,
  * because `from` also takes a scheduler, which is 1 KB of a page.
  */
-export function observableFrom<T>(source: ObservableInput<T>): Observable<T> {
+export function observableFrom<T>(source: Source<T>): Observable<T> {
   const known = adopted(source) as ObservableInput<T>;
   if (known instanceof Observable) return known;
   return defer(() => (isThenable<unknown>(known) ? Promise.resolve(known) : known));

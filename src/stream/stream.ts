@@ -1,6 +1,6 @@
 import { extrasOf } from './extras.js';
 import { Observable } from 'rxjs';
-import type { ObservableInput, Observer, Subscriber, Subscription, TeardownLogic } from 'rxjs';
+import type { Observer, Subscriber, Subscription, TeardownLogic } from 'rxjs';
 import type { Peer } from '../peer/peer.js';
 import { subscriberOf } from '../rx/subscribers.js';
 import { checkOptions, checkReset, optionError } from '../util/check.js';
@@ -11,6 +11,7 @@ import type { Metadata, MetadataInput } from '../wire/frame.js';
 import type { CloseCause } from './end.js';
 import { sendAll } from './feed.js';
 import type { FeedOptions } from './feed.js';
+import type { Source } from './input.js';
 import { StreamIterator } from './iterator.js';
 import { labelled } from './label.js';
 import { checkValue } from './payload.js';
@@ -301,7 +302,7 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
    * peer.onStream((_, stream) => stream.sendAll(prices$, { overflow: 'latest' }));
    * ```
    */
-  sendAll(input: ObservableInput<Out> | Blob, options: FeedOptions = {}): Promise<void> {
+  sendAll(input: Source<Out> | Blob, options: FeedOptions = {}): Promise<void> {
     return sendAll(this.#streamCore, input, options);
   }
 

@@ -1,7 +1,7 @@
 import { map, take } from 'rxjs';
-import type { ObservableInput, Subscription } from 'rxjs';
+import type { Subscription } from 'rxjs';
 import { observableFrom, pullSource } from '../stream/input.js';
-import type { PullSource } from '../stream/input.js';
+import type { PullSource, Source } from '../stream/input.js';
 import type { Pull } from '../stream/iterator.js';
 import { optionError } from '../util/check.js';
 import { Fifo } from '../util/collections.js';
@@ -11,7 +11,7 @@ import type { Log } from './log.js';
 export const END = { done: true, value: undefined } as const;
 
 /** Returns a source to pull the values of an input by. The values of a pushing input wait in memory. */
-export function sourceOf(input: ObservableInput<unknown>): PullSource {
+export function sourceOf(input: Source<unknown>): PullSource {
   return pullSource(Object(input) as object) ?? new PushedSource(input);
 }
 
@@ -22,7 +22,7 @@ class PushedSource implements PullSource {
   #taker: Pull<unknown> | null = null;
   #end: ((taker: Pull<unknown>) => void) | null = null;
 
-  constructor(input: ObservableInput<unknown>) {
+  constructor(input: Source<unknown>) {
     this.#subscription = observableFrom(input).subscribe({
       next: (value) => {
         this.#kept.push({ value });

@@ -1,8 +1,7 @@
 import { Subscription } from 'rxjs';
-import type { ObservableInput } from 'rxjs';
 import { log } from '../logger.js';
 import { pullSource, refuseBytes } from '../stream/input.js';
-import type { PullSource } from '../stream/input.js';
+import type { PullSource, Source } from '../stream/input.js';
 import { PulledIterator } from '../stream/iterator.js';
 import type { Pull } from '../stream/iterator.js';
 import { guard } from '../rx/subscribers.js';
@@ -16,7 +15,7 @@ import type { TopicItem } from './log.js';
 import { END, sourceOf } from './log-source.js';
 
 /** Values to run once: a source, or a function that returns one. The signal of the function aborts when the source is stopped. */
-export type ReplayableSource<T> = ObservableInput<T> | ((signal: AbortSignal) => ObservableInput<T>);
+export type ReplayableSource<T> = Source<T> | ((signal: AbortSignal) => Source<T>);
 
 /** How much of a source is kept, and for how long. */
 export interface ReplayableOptions {
@@ -171,7 +170,7 @@ class Replay<T> implements Replayable<T>, Pull<unknown> {
     return this.#end.error === null ? END : this.#end;
   }
 
-  #begin(input: ObservableInput<T>): void {
+  #begin(input: Source<T>): void {
     refuseBytes(input);
     const pulled = pullSource(Object(input) as object);
     if (pulled !== null) this.#ahead = this.keep / 2;

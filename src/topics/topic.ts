@@ -1,11 +1,12 @@
 import { mergeMap, Observable, timer } from 'rxjs';
-import type { ObservableInput, Subscriber } from 'rxjs';
+import type { Subscriber } from 'rxjs';
 import { fullJitter } from '../peer/safe-retry.js';
 import { checkPeer } from '../peer/options.js';
 import { Reopening } from '../peer/operators/reopen.js';
 import type { Peer } from '../peer/peer.js';
 import { Relay } from '../rx/pipeline.js';
 import { observableFrom } from '../stream/input.js';
+import type { Source } from '../stream/input.js';
 import { checkFunction, checkOptions } from '../util/check.js';
 import { lossIn } from './cursor.js';
 import { checkItem } from './log.js';
@@ -18,7 +19,7 @@ export interface TopicOptions<T, C> {
    * messages after `resetTo`, the end of the log. Return `EMPTY` to skip the lost messages, and those that are still kept. Default: the
    * topic errors with {@link CursorLost}.
    */
-  readonly onLost?: ((resetTo: C) => ObservableInput<T>) | undefined;
+  readonly onLost?: ((resetTo: C) => Source<T>) | undefined;
 }
 
 /**
@@ -38,7 +39,7 @@ export interface TopicOptions<T, C> {
  */
 export function topic<T, C>(
   peer: Peer,
-  open: (since: C | null) => ObservableInput<TopicItem<T, C>>,
+  open: (since: C | null) => Source<TopicItem<T, C>>,
   options: TopicOptions<T, C> = {},
 ): Observable<T> {
   checkPeer('topic', peer, 'status$');
@@ -51,8 +52,8 @@ export function topic<T, C>(
   });
 }
 
-type Open = (since: unknown) => ObservableInput<TopicItem<unknown, unknown>>;
-type OnLost = (resetTo: unknown) => ObservableInput<unknown>;
+type Open = (since: unknown) => Source<TopicItem<unknown, unknown>>;
+type OnLost = (resetTo: unknown) => Source<unknown>;
 
 /** Follows a topic from a place on, until a loss. Another follower goes on after that. */
 class Follower extends Reopening<TopicItem<unknown, unknown>> {

@@ -1,9 +1,9 @@
 import { concat, defer, noop, Observable, tap } from 'rxjs';
-import type { ObservableInput } from 'rxjs';
 import { reopenOnReconnect } from '../peer/operators/reopen.js';
 import { checkPeer } from '../peer/options.js';
 import type { Peer } from '../peer/peer.js';
 import { observableFrom } from '../stream/input.js';
+import type { Source } from '../stream/input.js';
 import { checkFunction, describeReceived, isBlob, optionError } from '../util/check.js';
 import { ProtocolError } from '../wire/errors.js';
 
@@ -50,7 +50,7 @@ const SLICE_BYTES = 64 * 1024;
 export function resumableUpload(
   peer: Peer,
   source: Resumable,
-  open: (input: () => AsyncIterable<Uint8Array>) => ObservableInput<number>,
+  open: (input: () => AsyncIterable<Uint8Array>) => Source<number>,
 ): Observable<number> {
   checkPeer('resumableUpload', peer, 'status$');
   checkFunction('resumableUpload.open', open);

@@ -1,10 +1,9 @@
 import { map } from 'rxjs';
-import type { ObservableInput } from 'rxjs';
 import { checkPeer } from '../peer/options.js';
 import type { Peer } from '../peer/peer.js';
 import { guard } from '../rx/subscribers.js';
 import { observableFrom, pullSource, refuseBytes, releaseInput } from '../stream/input.js';
-import type { Input, PullSource } from '../stream/input.js';
+import type { Input, PullSource, Source } from '../stream/input.js';
 import { PulledIterator } from '../stream/iterator.js';
 import type { Pull } from '../stream/iterator.js';
 import { SharedPayload } from '../stream/payload.js';
@@ -100,10 +99,10 @@ class Progress<T> extends PulledIterator<T> implements AsyncIterableIterator<T, 
   #begin(): PullSource {
     const input = typeof this.input === 'function' ? this.input() : this.input;
     refuseBytes(input);
-    return pullSource(Object(input) as object) ?? sourceOf(this.#bounded(input as ObservableInput<T>));
+    return pullSource(Object(input) as object) ?? sourceOf(this.#bounded(input as Source<T>));
   }
 
-  #bounded(input: ObservableInput<T>): ObservableInput<unknown> {
+  #bounded(input: Source<T>): Source<unknown> {
     return observableFrom(input).pipe(
       map((item) => {
         const sized = sizedFor(item);

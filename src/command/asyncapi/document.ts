@@ -117,7 +117,7 @@ function messagesOf(id: string, name: string, procedure: Procedure, schemas: Sch
   const ids = new Set<string>();
   const failures = Object.entries(errors).map(([error, data]): [string, Message] => {
     const errorId = `error.${idOf(error, ids)}`;
-    const schema = schemas.add(`${id}.${errorId}`, `the error ${error} of '${name}'`, data, 'input');
+    const schema = schemas.add(`${id}.${errorId}`, `the error ${error} of '${name}'`, data, 'output');
     return [errorId, { summary: `The error ${error}`, payload: failureSchema(error, data, schema) }];
   });
   const sends = kind === 'upload' || kind === 'channel';

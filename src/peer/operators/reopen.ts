@@ -1,8 +1,9 @@
 import { Observable, defer } from 'rxjs';
-import type { MonoTypeOperatorFunction, ObservableInput, Subscriber } from 'rxjs';
+import type { MonoTypeOperatorFunction, Subscriber } from 'rxjs';
 import { HandledRelay, Relay } from '../../rx/pipeline.js';
 import type { RelayOwner } from '../../rx/pipeline.js';
 import { observableFrom } from '../../stream/input.js';
+import type { Source } from '../../stream/input.js';
 import { checkFunction, checkObject, refuseUnknown } from '../../util/check.js';
 import { ResetCode } from '../../wire/codes.js';
 import { ConnectionLostError, isMuxError } from '../../wire/errors.js';
@@ -17,7 +18,7 @@ export interface Reopen<T, C> {
   /** The cursor of the first subscription. */
   readonly initial: C;
   /** Opens the stream after a cursor. */
-  readonly open: (cursor: C) => ObservableInput<T>;
+  readonly open: (cursor: C) => Source<T>;
   /** Returns the cursor after a value. */
   readonly cursor: (value: T, cursor: C) => C;
 }
@@ -27,7 +28,7 @@ export interface ReopenFromNothing<T, C, N extends null | undefined> {
   /** `null` or `undefined`: there is no cursor yet. */
   readonly initial: N;
   /** Opens the stream after a cursor, or without one. */
-  readonly open: (cursor: C | N) => ObservableInput<T>;
+  readonly open: (cursor: C | N) => Source<T>;
   /** Returns the cursor after a value. */
   readonly cursor: (value: T, cursor: C | N) => C;
 }
@@ -40,7 +41,7 @@ export interface ReopenAlike<T> {
   /** There is none without a `cursor`. */
   readonly initial?: never;
   /** Opens the stream. */
-  readonly open: () => ObservableInput<T>;
+  readonly open: () => Source<T>;
   /** There is none without an `initial`. */
   readonly cursor?: never;
 }
@@ -77,7 +78,7 @@ export function reopenOnReconnect<T>(
   peer: Peer,
   how: {
     readonly initial?: unknown;
-    readonly open: (cursor: unknown) => ObservableInput<T>;
+    readonly open: (cursor: unknown) => Source<T>;
     readonly cursor?: (value: T, cursor: unknown) => unknown;
   },
 ): Observable<T> {
@@ -103,7 +104,7 @@ export class Reopening<T> extends Relay<PeerStatus> implements RelayOwner<T> {
   constructor(
     to: Subscriber<unknown>,
     protected readonly peer: Peer,
-    protected readonly open: (cursor: unknown) => ObservableInput<T>,
+    protected readonly open: (cursor: unknown) => Source<T>,
     private readonly cursor: (value: T, cursor: unknown) => unknown,
     /** The cursor of the last value. */
     protected last: unknown,

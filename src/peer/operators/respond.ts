@@ -1,11 +1,11 @@
 import { Observable, filter, from } from 'rxjs';
-import type { ObservableInput, OperatorFunction, Subscriber } from 'rxjs';
+import type { OperatorFunction, Subscriber } from 'rxjs';
 import { Relay } from '../../rx/pipeline.js';
 import { failAnswer, stopUpload } from '../../stream/answer.js';
 import { FeedRelay, checkOverflow } from '../../stream/feed.js';
 import type { FeedOptions, Overflow } from '../../stream/feed.js';
 import { promisedBy, releaseInput } from '../../stream/input.js';
-import type { Input } from '../../stream/input.js';
+import type { Input, Source } from '../../stream/input.js';
 import type { StreamCore } from '../../stream/stream-core.js';
 import { Stream } from '../../stream/stream.js';
 import { checkFunction, checkOptions } from '../../util/check.js';
@@ -45,7 +45,7 @@ export function respond<P = unknown, In = unknown, Out = unknown, O extends Answ
 }
 
 /** The values that answer a stream: all that rxjs takes for an Observable, Observables of others, and a Blob. Nothing leaves the stream to other handlers. */
-export type Answer<Out> = ObservableInput<Out> | Blob | PromiseLike<void> | void;
+export type Answer<Out> = Source<Out> | Blob | PromiseLike<void> | void;
 
 type Project = (payload: unknown, stream: Stream) => Input<unknown> | void;
 

@@ -1,8 +1,9 @@
 import { EMPTY, Observable, Subject, Subscription, concat, concatMap, defer, isObservable, merge, of, tap } from 'rxjs';
-import type { ObservableInput, Subscriber } from 'rxjs';
+import type { Subscriber } from 'rxjs';
 import { checkOverflow, pump } from '../../stream/feed.js';
 import type { Outlet, Overflow } from '../../stream/feed.js';
 import { observableFrom, releaseInput } from '../../stream/input.js';
+import type { Source } from '../../stream/input.js';
 import { checkFunction, checkNumber, checkObject, describeReceived, optionError, refuseUnknown } from '../../util/check.js';
 import { ProtocolError, QueueOverflowError } from '../../wire/errors.js';
 
@@ -21,7 +22,7 @@ export interface Credit {
    * @param work processes one item at a time; the item is consumed when this completes. Default: an item is consumed when the
    *   subscriber has received it
    */
-  grant<T, R = T>(open: (credit$: Observable<number>) => ObservableInput<T>, work?: (item: T) => ObservableInput<R>): Observable<R>;
+  grant<T, R = T>(open: (credit$: Observable<number>) => Source<T>, work?: (item: T) => Source<R>): Observable<R>;
   /**
    * The producer. It emits only granted items. It completes with the source, or once all credit is spent and the consumer has ended its
    * side. It pulls one item per credit from iterables and streams.
@@ -31,10 +32,7 @@ export interface Credit {
    * @param options `overflow` decides about an item that an Observable pushes without credit; default `'buffer'`, here without a limit
    * @throws TypeError for an unknown `overflow`, and unless `grants` is an Observable
    */
-  spend(
-    grants: Observable<unknown>,
-    options?: { readonly overflow?: Overflow | undefined },
-  ): <T>(source: ObservableInput<T>) => Observable<T>;
+  spend(grants: Observable<unknown>, options?: { readonly overflow?: Overflow | undefined }): <T>(source: Source<T>) => Observable<T>;
 }
 
 /**
@@ -66,7 +64,7 @@ export function withCredit(n: number): Credit {
       if (!isObservable(grants)) throw optionError('spend', 'the stream of the consumer', grants);
       refuseUnknown('spend', checkObject('spend', options, '{ overflow }'), { overflow: true });
       const overflow = checkOverflow(options.overflow);
-      return <T>(source: ObservableInput<T>) =>
+      return <T>(source: Source<T>) =>
         new Observable<T>((subscriber) => {
           const available = new AvailableCredit(subscriber, grants);
           // A stream that has ended already, such as the stream of a consumer that grants nothing, needs no source.
@@ -82,11 +80,7 @@ function handOn<T, R>(item: T): Observable<R> {
   return of(item as unknown as R);
 }
 
-function granting<T, R>(
-  n: number,
-  open: (credit$: Observable<number>) => ObservableInput<T>,
-  work: (item: T) => ObservableInput<R>,
-): Observable<R> {
+function granting<T, R>(n: number, open: (credit$: Observable<number>) => Source<T>, work: (item: T) => Source<R>): Observable<R> {
   return defer(() => {
     const granted = new GrantedCredit(n);
     const consume$ = defer(() => {
