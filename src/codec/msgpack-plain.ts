@@ -196,18 +196,17 @@ function putLiteral(literal: Readonly<Metadata>, levels: number): boolean {
   return true;
 }
 
+/** Writes one byte, and the lowest `bits` of a number behind it. The room is there. */
+function putBits(head: number, bits: number, value: number): void {
+  scratch[written++] = head;
+  for (let place = bits - 8; place >= 0; place -= 8) scratch[written++] = value >>> place;
+}
+
 /** Writes a header with a size: in one byte up to `most`, else as the type `wide` or the type behind it. The room for it is there. */
 function putHead(size: number, fix: number, most: number, wide: number): void {
+  const step = Number(size > 0xffff);
   if (size <= most) scratch[written++] = fix | size;
-  else if (size < 0x10000) {
-    scratch[written] = wide;
-    view.setUint16(written + 1, size);
-    written += 3;
-  } else {
-    scratch[written] = wide + 1;
-    view.setUint32(written + 1, size);
-    written += 5;
-  }
+  else putBits(wide + step, 16 << step, size);
 }
 
 function textHeadBytes(bytes: number): number {
@@ -215,12 +214,8 @@ function textHeadBytes(bytes: number): number {
 }
 
 function putTextHead(bytes: number): void {
-  if (bytes <= 31) scratch[written++] = FIXSTR | bytes;
-  else if (bytes > 0xff) putHead(bytes, FIXSTR, 31, STR_16);
-  else {
-    scratch[written++] = STR_8;
-    scratch[written++] = bytes;
-  }
+  if (bytes > 31 && bytes <= 0xff) putBits(STR_8, 8, bytes);
+  else putHead(bytes, FIXSTR, 31, STR_16);
 }
 
 /** Writes a text, and returns whether it is ASCII. */
@@ -274,42 +269,23 @@ function putNumber(value: number): boolean {
 
 function putUnsigned(value: number): void {
   if (value < 0x80) scratch[written++] = value;
-  else if (value < 0x100) {
-    scratch[written++] = UINT_8;
-    scratch[written++] = value;
-  } else if (value < 0x10000) {
-    scratch[written] = UINT_16;
-    view.setUint16(written + 1, value);
-    written += 3;
-  } else if (value < TWO_32) {
-    scratch[written] = UINT_32;
-    view.setUint32(written + 1, value);
-    written += 5;
-  } else putLong(UINT_64, value);
+  else if (value < 0x100) putBits(UINT_8, 8, value);
+  else if (value < 0x10000) putBits(UINT_16, 16, value);
+  else if (value < TWO_32) putBits(UINT_32, 32, value);
+  else putLong(UINT_64, value);
 }
 
 function putNegative(value: number): void {
   if (value >= -0x20) scratch[written++] = NEGATIVE_FIXINT | (value + 0x20);
-  else if (value >= -0x80) {
-    scratch[written] = INT_8;
-    view.setInt8(written + 1, value);
-    written += 2;
-  } else if (value >= -0x8000) {
-    scratch[written] = INT_16;
-    view.setInt16(written + 1, value);
-    written += 3;
-  } else if (value >= -0x80000000) {
-    scratch[written] = INT_32;
-    view.setInt32(written + 1, value);
-    written += 5;
-  } else putLong(INT_64, value);
+  else if (value >= -0x80) putBits(INT_8, 8, value);
+  else if (value >= -0x8000) putBits(INT_16, 16, value);
+  else if (value >= -0x80000000) putBits(INT_32, 32, value);
+  else putLong(INT_64, value);
 }
 
 function putLong(head: number, value: number): void {
-  scratch[written] = head;
-  view.setUint32(written + 1, Math.floor(value / TWO_32));
-  view.setUint32(written + 5, value);
-  written += 9;
+  putBits(head, 32, Math.floor(value / TWO_32));
+  putBits(value >>> 24, 24, value);
 }
 
 /** {@link decodePlain} returns this for a value that it does not read. */
@@ -537,7 +513,8 @@ function texts(...values: readonly string[]): Uint8Array {
 }
 
 /**
- * Encodes such an envelope around its encoded payload, or its fragment. `null` for every other frame.
+ * Encodes such an envelope around its encoded payload, or its fragment, into memory that the next call overwrites. `null` for every other
+ * frame.
  *
  * @param payload `null` for a frame with a fragment, or without a payload
  *
@@ -547,12 +524,7 @@ function texts(...values: readonly string[]): Uint8Array {
  * encodeCanonical({ type: 'data', stream: 1, reason: 'r' }, Uint8Array.of(0xc0)); // null
  * ```
  */
-export function encodeCanonical(frame: Frame, payload: Uint8Array | null): ArrayBuffer | null {
-  return lendCanonical(frame, payload)?.slice().buffer ?? null;
-}
-
-/** {@link encodeCanonical} into memory that the next call overwrites. */
-export function lendCanonical(frame: Frame, payload: Uint8Array | null): Uint8Array<ArrayBuffer> | null {
+export function encodeCanonical(frame: Frame, payload: Uint8Array | null): Uint8Array<ArrayBuffer> | null {
   const { fragment } = frame;
   if (fragment != null && !(fragment instanceof ArrayBuffer && payload === null)) return null;
   if (!beginWrite()) return null;
@@ -634,8 +606,7 @@ function putRaw(bytes: Uint8Array): void {
 function putBinHead(size: number): void {
   reserve(MOST_HEAD_BYTES);
   const step = size < 0x100 ? 0 : size < 0x10000 ? 1 : 2;
-  scratch[written++] = BIN_8 + step;
-  for (let place = (8 << step) - 8; place >= 0; place -= 8) scratch[written++] = size >>> place;
+  putBits(BIN_8 + step, 8 << step, size);
 }
 
 /** Decodes the bytes of a payload that is not plain. `maxItems` is what the envelope leaves of the limit. */

@@ -2,7 +2,7 @@ import { Decoder, EXT_TIMESTAMP, Encoder, ExtData, decodeTimestampToTimeSpec, en
 import type { ExtensionCodecType } from '@msgpack/msgpack';
 import { isArrayBuffer, isPlainObject } from '../util/check.js';
 import { unpacked } from '../wire/codec.js';
-import type { Codec, Message, PackedPayload } from '../wire/codec.js';
+import type { Codec, Message } from '../wire/codec.js';
 import { ProtocolError } from '../wire/errors.js';
 import { ABSENT, IN_ENVELOPE_ORDER } from '../wire/frame.js';
 import type { CompleteFrame, Frame, Metadata } from '../wire/frame.js';
@@ -19,7 +19,6 @@ import {
   encodeCanonical,
   encodeCanonicalAround,
   encodePlain,
-  lendCanonical,
 } from './msgpack-plain.js';
 import { MAX_DEPTH, metadataCopy, plainCopy } from './plain-copy.js';
 import { bytesOf, carriesEntry, mayBeIndex } from './json-check.js';
@@ -151,8 +150,8 @@ export class MsgpackCodec implements Codec {
   encode(frame: Frame): ArrayBuffer {
     const { payload } = frame;
     if (payload === undefined || payload === ABSENT)
-      return encodeCanonical(frame, null) ?? this.#encoder.encode(checkedMapping(frame)).buffer;
-    return this.encodeWith(frame, this.encodePayload(payload));
+      return encodeCanonical(frame, null)?.slice().buffer ?? this.#encoder.encode(checkedMapping(frame)).buffer;
+    return this.encodeWith(frame, this.packPayload(payload));
   }
 
   /**
@@ -160,18 +159,21 @@ export class MsgpackCodec implements Codec {
    *
    * @throws TypeError as {@link encode} does, and for a payload that is text
    */
-  encodeWith(frame: Frame, encodedPayload: PackedPayload): ArrayBuffer {
+  encodeWith(frame: Frame, encodedPayload: Message | Uint8Array): ArrayBuffer {
     if (typeof encodedPayload === 'string') throw new TypeError(`codec 'msgpack': expected the encoded payload as bytes, got text`);
     const payload = bytesOf(encodedPayload);
-    return encodeCanonical(frame, payload) ?? this.#joined(frame, payload.slice().buffer);
+    const canonical = encodeCanonical(frame, payload);
+    if (canonical !== null) return canonical.slice().buffer;
+    const [before, behind] = this.#around(frame, 'payload');
+    return joinBytes([before, payload, behind], before.byteLength + payload.length + behind.byteLength);
   }
 
   /**
    * Encodes a frame around its payload's bytes. Returns a view of memory that the next call overwrites. `null` for a frame with more than
    * `type`, `stream`, `end`, headers and a payload, and for a payload that is text.
    */
-  lend(frame: Frame, encodedPayload: PackedPayload): Uint8Array | null {
-    return typeof encodedPayload === 'string' ? null : lendCanonical(frame, bytesOf(encodedPayload));
+  lend(frame: Frame, encodedPayload: Message | Uint8Array): Uint8Array | null {
+    return typeof encodedPayload === 'string' ? null : encodeCanonical(frame, bytesOf(encodedPayload));
   }
 
   /**
@@ -181,11 +183,6 @@ export class MsgpackCodec implements Codec {
    */
   encodeAround(frame: Frame): readonly [before: ArrayBuffer, behind: ArrayBuffer] {
     return encodeCanonicalAround(frame) ?? this.#around(frame, frame.fragment == null ? 'payload' : 'fragment');
-  }
-
-  #joined(frame: Frame, payload: ArrayBuffer): ArrayBuffer {
-    const [before, behind] = this.#around(frame, 'payload');
-    return joinBytes([before, payload, behind], before.byteLength + payload.byteLength + behind.byteLength);
   }
 
   #around(frame: Frame, field: 'payload' | 'fragment'): readonly [before: ArrayBuffer, behind: ArrayBuffer] {
@@ -261,19 +258,14 @@ export class MsgpackCodec implements Codec {
     return carriesEntry(key, value) && isWellFormed(key) && (typeof value !== 'string' || isWellFormed(value));
   }
 
-  /** Returns the bytes of a slice, plus the growth of the header of its bin. */
+  /** Returns the bytes of a slice, plus the growth of the header of its bin: 2 bytes for up to 255 bytes, 3 for up to 65 535, then 5. */
   fragmentCost(_encodedPayload: Message, from: number, to: number): number {
     const length = to - from;
-    return length + headerGrowth(length);
+    return length + (length <= 0xff ? 0 : length <= 0xffff ? 1 : 3);
   }
 
   readonly #generally = (bytes: Uint8Array, maxItems: number): unknown =>
     this.#decoder.decode(bytes, { maxDepth: MAX_DEPTH, maxItems, envelope: false });
-}
-
-// The header of a bin is 2 bytes for up to 255 bytes, 3 for up to 65 535, then 5.
-function headerGrowth(length: number): number {
-  return length <= 0xff ? 0 : length <= 0xffff ? 1 : 3;
 }
 
 function binary(message: Message): Uint8Array {

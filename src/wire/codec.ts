@@ -42,7 +42,7 @@ export interface Codec {
    * Encodes as {@link encodePayload} does. Bytes may be a view of memory that several payloads share; they do not change later.
    *
    * Optional: with it a small payload that is sent at once needs no `ArrayBuffer`, which costs more than its encoding. The library copies
-   * a view that has to wait. It does not call this on a subclass that overrides {@link encodePayload} or {@link encodeWith}.
+   * a view that has to wait. It does not call this on a subclass that overrides {@link encodePayload}.
    */
   packPayload?(payload: unknown): Message | Uint8Array;
   /** Decodes a reassembled payload, within the same limits as {@link decode}. */
@@ -175,13 +175,10 @@ export function checkedMessage(codec: Codec, message: Message): Message {
  * @throws TypeError for a value that the codec cannot represent, and for an output that is neither text nor bytes
  */
 export function packedPayload(codec: Codec, payload: unknown): PackedPayload {
-  if (!packs(codec)) return checkedMessage(codec, codec.encodePayload(payload));
+  if (codec.packPayload === undefined || !isNearer(codec, 'packPayload', 'encodePayload'))
+    return checkedMessage(codec, codec.encodePayload(payload));
   const packed = codec.packPayload(payload);
   return packed instanceof Uint8Array ? packed : checkedMessage(codec, packed);
-}
-
-function packs(codec: Codec): codec is Codec & Required<Pick<Codec, 'packPayload'>> {
-  return codec.packPayload !== undefined && isNearer(codec, 'packPayload', 'encodePayload') && isNearer(codec, 'packPayload', 'encodeWith');
 }
 
 /** Returns the payload without its pool: copies a view. */

@@ -1,4 +1,4 @@
-import type { PackedPayload } from './codec.js';
+import type { Message, PackedPayload } from './codec.js';
 
 /** The number of encoded UTF-16 units of a text, and of the bytes that they took. */
 interface Encoded {
@@ -52,7 +52,7 @@ const REPLACEMENT = 0xfffd;
  * encodedLength(new ArrayBuffer(5));     // 5
  * ```
  */
-export function encodedLength(message: PackedPayload): number {
+export function encodedLength(message: Message | Uint8Array): number {
   return typeof message === 'string' ? utf8Length(message) : message.byteLength;
 }
 

@@ -63,7 +63,7 @@ export class Fragments {
 }
 
 /** Returns one buffer with all pieces. */
-export function joinBytes(pieces: readonly ArrayBuffer[], byteLength: number): ArrayBuffer {
+export function joinBytes(pieces: readonly (ArrayBuffer | Uint8Array)[], byteLength: number): ArrayBuffer {
   const whole = new Uint8Array(byteLength);
   let at = 0;
   for (const piece of pieces) {
