@@ -60,8 +60,8 @@ describe('a packed payload', () => {
 
   it('A frame keeps the view of its pool, and encodes around it', () => {
     const outgoing = packed();
-    expect(OutgoingFrame.encodedBy(msgpack, outgoing)).toBeInstanceOf(Uint8Array);
-    expect(OutgoingFrame.encodedBy(json, outgoing)).toBeNull();
+    expect(OutgoingFrame.encodedPayload(outgoing, msgpack)).toBeInstanceOf(Uint8Array);
+    expect(OutgoingFrame.encodedPayload(outgoing, json)).toBeNull();
     expect(encodeFrame(outgoing, msgpack)).toEqual(msgpack.encode(frame));
   });
 

@@ -38,19 +38,18 @@ interface NativeText {
   latin1Slice(this: Uint8Array, from: number, to: number): string;
 }
 
-const native = nativeText();
-
-function nativeText(): NativeText | null {
-  const { Buffer: NodeBuffer }: { readonly Buffer?: { readonly prototype: Partial<NativeText> } } = globalThis;
-  const { utf8Write, utf8Slice, latin1Slice } = NodeBuffer?.prototype ?? {};
-  return utf8Write && utf8Slice && latin1Slice ? { utf8Write, utf8Slice, latin1Slice } : null;
+interface Native extends NativeText {
+  /** Copies bytes to the pool of Buffers, if they are few. */
+  readonly from: (bytes: Uint8Array) => Uint8Array;
 }
 
-const POOL_BYTES = 8192;
-/** A longer value wastes too much of the pool, and the time of its ArrayBuffer counts less. */
-const MOST_PACKED_BYTES = 1024;
-let pool = new Uint8Array();
-let packedBytes = POOL_BYTES;
+const native = nativeText();
+
+function nativeText(): Native | null {
+  const { Buffer: NodeBuffer }: { readonly Buffer?: Pick<Native, 'from'> & { readonly prototype: Partial<NativeText> } } = globalThis;
+  const { utf8Write, utf8Slice, latin1Slice } = NodeBuffer?.prototype ?? {};
+  return NodeBuffer && utf8Write && utf8Slice && latin1Slice ? { from: NodeBuffer.from, utf8Write, utf8Slice, latin1Slice } : null;
+}
 
 const newScratch = (bytes: number): DataView<ArrayBuffer> => new DataView(new ArrayBuffer(bytes));
 const SCRATCH_BYTES = 4096;
@@ -61,7 +60,7 @@ let written = 0;
 let isWriting = false;
 
 /**
- * Encodes a plain value. A small one is a view of a pool, whose bytes do not change. Returns `null` for every other value, which may be
+ * Encodes a plain value. On Node a small one is a view of a pool, whose bytes do not change. Returns `null` for every other value, which may be
  * valid or not.
  *
  * @example
@@ -74,7 +73,7 @@ export function encodePlain(value: unknown): ArrayBuffer | Uint8Array | null {
   if (!beginWrite()) return null;
   try {
     if (!put(value, MOST_LEVELS)) return null;
-    if (written <= MOST_PACKED_BYTES) return packed();
+    if (native && written < SCRATCH_BYTES) return native.from(scratch.subarray(0, written));
     if (written < scratch.length) return scratch.buffer.slice(0, written);
     // The room was made for one long text, or for bytes. It is full, so no copy is needed.
     const { buffer } = scratch;
@@ -83,16 +82,6 @@ export function encodePlain(value: unknown): ArrayBuffer | Uint8Array | null {
   } finally {
     endWrite();
   }
-}
-
-/** Copies what was written to the pool. */
-function packed(): Uint8Array {
-  if (packedBytes + written > POOL_BYTES) {
-    pool = new Uint8Array(POOL_BYTES);
-    packedBytes = 0;
-  }
-  pool.set(scratch.subarray(0, written), packedBytes);
-  return pool.subarray(packedBytes, (packedBytes += written));
 }
 
 function beginWrite(): boolean {

@@ -178,12 +178,13 @@ export function packedPayload(codec: Codec, payload: unknown): PackedPayload {
   if (codec.packPayload === undefined || !isNearer(codec, 'packPayload', 'encodePayload'))
     return checkedMessage(codec, codec.encodePayload(payload));
   const packed = codec.packPayload(payload);
-  return packed instanceof Uint8Array ? packed : checkedMessage(codec, packed);
+  return ArrayBuffer.isView(packed) ? packed : checkedMessage(codec, packed);
 }
 
 /** Returns the payload without its pool: copies a view. */
 export function unpacked<T>(packed: T | Uint8Array): T | ArrayBuffer {
-  return packed instanceof Uint8Array ? packed.slice().buffer : packed;
+  // Not `slice`: that of a Buffer copies nothing.
+  return packed instanceof Uint8Array ? new Uint8Array(packed).buffer : packed;
 }
 
 /** The prefix of every subprotocol of this wire generation: `mux.v1.`. */

@@ -358,7 +358,7 @@ function newSlicer(frame: Frame, encodedPayload: Message | null, cap: number, co
 // A fragment is never cut again.
 function encodePayloadOf(frame: Frame, codec: Codec): Message | null {
   if (frame.payload === undefined || frame.payload === ABSENT || frame.fragment != null) return null;
-  return unpacked(OutgoingFrame.encodedBy(codec, frame)) ?? checkedMessage(codec, codec.encodePayload(frame.payload));
+  return unpacked(OutgoingFrame.encodedPayload(frame, codec)) ?? checkedMessage(codec, codec.encodePayload(frame.payload));
 }
 
 const MIN_CAP = 2;

@@ -74,14 +74,13 @@ export class OutgoingFrame implements CompleteFrame {
     this.#encodedPayload = unpacked(this.#encodedPayload);
   }
 
-  /** Returns the payload's encoded form; `null` for a frame without payload, or that was not prepared here. */
-  static encodedPayload(frame: Frame): PackedPayload | null {
-    return #encodedPayload in frame ? frame.#encodedPayload : null;
-  }
-
-  /** Like {@link encodedPayload}, but only if `codec` encoded it: an operator of a user may have another codec. */
-  static encodedBy(codec: Codec, frame: Frame): PackedPayload | null {
-    return #encodedPayload in frame && frame.#codec === codec ? frame.#encodedPayload : null;
+  /**
+   * Returns the payload's encoded form; `null` for a frame without payload, or that was not prepared here.
+   *
+   * @param codec the only codec whose form counts, because an operator of a user may have another codec; default any
+   */
+  static encodedPayload(frame: Frame, codec?: Codec): PackedPayload | null {
+    return #encodedPayload in frame && (codec ?? frame.#codec) === frame.#codec ? frame.#encodedPayload : null;
   }
 }
 
@@ -102,7 +101,7 @@ export function encodeFrame(frame: Frame, codec: Codec): Message {
 export function frameEncoder(codec: Codec): (frame: Frame) => Message {
   const joining = joins(codec) ? codec : null;
   return (frame) => {
-    const encoded = OutgoingFrame.encodedBy(codec, frame);
+    const encoded = OutgoingFrame.encodedPayload(frame, codec);
     if (encoded === null) return checkedMessage(codec, codec.encode(frame));
     if (joining !== null) return checkedMessage(codec, joining.encodeWith(frame, encoded));
     return checkedMessage(codec, codec.encode({ ...frame, payload: codec.decodePayload(unpacked(encoded), OWN) }));

@@ -77,7 +77,7 @@ export class SharedEncoding implements SliceCache {
 export function sharedEncodingOf(frame: Frame, codec: Codec): SharedEncoding | null {
   const source = frame instanceof OutgoingFrame ? frame.source : null;
   if (source === frame.payload || typeof source !== 'object' || source === null) return null;
-  const encoded = OutgoingFrame.encodedBy(codec, frame);
+  const encoded = OutgoingFrame.encodedPayload(frame, codec);
   if (encoded === null) return null;
   const byCodec = ENCODINGS.get(source) ?? new Map<Codec, SharedEncoding>();
   ENCODINGS.set(source, byCodec);

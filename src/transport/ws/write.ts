@@ -34,7 +34,7 @@ export function pooledEncoder(codec: Codec): FrameEncoder {
   const encode = frameEncoder(codec);
   if (!lends(codec)) return encode;
   return (frame) => {
-    const payload = OutgoingFrame.encodedBy(codec, frame);
+    const payload = OutgoingFrame.encodedPayload(frame, codec);
     const lent = payload === null || encodedLength(payload) > POOLED_BYTES ? null : codec.lend(frame, payload);
     return lent === null ? encode(frame) : Buffer.from(lent);
   };
