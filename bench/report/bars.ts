@@ -23,7 +23,7 @@ const LOOKS = {
   edge: ['#d0d7de', '#3d444d'],
   ink: ['#1f2328', '#e6edf3'],
   dim: ['#59636e', '#9198a1'],
-  bar: ['#afb8c1', '#57606a'],
+  bar: ['#848d97', '#656c76'],
   own: ['#0969da', '#4493f8'],
 } as const;
 type Look = keyof typeof LOOKS;

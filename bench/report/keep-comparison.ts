@@ -10,8 +10,8 @@ const NOTE = 'Longer is better. 1 is a peer by hand, or the smallest client.';
 
 /** A drawing for the width of a README on a desk, and one for a phone. */
 const LAYOUTS = {
-  'speed.svg': { columns: 2, width: 640 },
-  'speed-phone.svg': { columns: 1, width: 360 },
+  'speed.svg': { columns: 2, width: 624 },
+  'speed-phone.svg': { columns: 1, width: 342 },
 } as const;
 
 /** Writes what pages draw and quote of a run: the tables of the guide, the first table of the record, the plots, and a sentence below them. */

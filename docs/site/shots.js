@@ -1,11 +1,13 @@
 // `npm run docs:shots` looks at the built site in Chromium. It takes pictures of ten pages and of the playground, on a phone and on a desktop,
 // in light and in dark, into dist/shots. It fails on an error of a page, on a page that is wider than a phone, and on code that is cut.
-// It also fails on a violation that axe finds. It changes the program of the home page, and looks for the other marbles.
+// It also fails on a violation that axe finds, on small text, and on a drawing without contrast. It prints what it counted.
+// It changes the program of the home page, and looks for the other marbles.
 import { mkdirSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 import { serve } from 'vitepress';
+import { countLooks, LEAST } from './looks.js';
 
 const SHOT = {
   home: '/',
@@ -33,12 +35,15 @@ const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 const site = join(import.meta.dirname, '../../dist/site');
 const out = join(import.meta.dirname, '../../dist/shots');
 mkdirSync(out, { recursive: true });
+/** The counts of each page, by size and scheme. */
+const counted = [];
 const { server } = await serve({ root: import.meta.dirname, port: PORT });
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox'] });
 try {
   for (const [size, viewport] of Object.entries(SIZES))
     for (const colorScheme of ['light', 'dark'])
       for (const [name, path] of Object.entries(SHOT)) await shoot(name, path, size, viewport, colorScheme);
+  printCounted();
   await checkSixLines();
   await measureAll();
 } finally {
@@ -56,7 +61,11 @@ async function shoot(name, path, size, viewport, colorScheme) {
   const page = await open(path, title, { viewport, colorScheme });
   await page.screenshot({ path: join(out, `${name}-${size}-${colorScheme}.png`) });
   // The sizes have the same colours, so one of them shows the dark ones.
-  if (size === 'desktop' || colorScheme === 'light') await checkAccess(page, title);
+  const text = size === 'desktop' || colorScheme === 'light' ? await checkAccess(page, title) : Infinity;
+  const looks = await page.evaluate(countLooks);
+  for (const [kind, [value, place]] of Object.entries(looks))
+    if (value < LEAST[kind]) fail(`${title}: expected at least ${LEAST[kind]} (${kind}), got ${value}: ${place}`);
+  counted.push({ name, size, colorScheme, ...looks, contrast: Math.min(text, looks.contrast[0]), cut: await page.evaluate(CUT) });
   if (name === 'home') await playAndShoot(page, `playground-${size}-${colorScheme}.png`);
   await page.close();
 }
@@ -77,14 +86,39 @@ async function show(page, path, waitUntil = 'networkidle') {
   if (excess > 0) fail(`${path}: ${excess} pixels wider than ${page.viewportSize().width}`);
 }
 
-/** The rules of WCAG 2.2, A and AA, contrast among them. VitePress names its search button without the key that stands on it. */
+/** The rules of WCAG 2.2, A and AA. Returns the lowest contrast of a text. VitePress names its search button without the key that stands on it. */
 async function checkAccess(page, title) {
   await page.addScriptTag({ path: axe });
-  const { violations } = await page.evaluate(
+  const { violations, passes } = await page.evaluate(
     `axe.run({ exclude: ['.DocSearch-Button'] }, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] })`,
   );
   for (const { id, help, nodes } of violations)
     fail(`${title}: ${id}: ${help}\n${nodes.map(({ html, failureSummary }) => `  ${html}\n  ${failureSummary}`).join('\n')}`);
+  const contrasts = passes.filter(({ id }) => id === 'color-contrast').flatMap(({ nodes }) => nodes.flatMap(({ any }) => any));
+  return Math.min(...contrasts.map(({ data }) => data?.contrastRatio ?? Infinity));
+}
+
+/** Prints the least of each page, and the most blocks that a phone cuts. Large text may have a contrast of 3, which axe knows. */
+function printCounted() {
+  const least = (rows, value) => {
+    const found = Math.min(...rows.map(value));
+    return Number.isFinite(found) ? found : '–';
+  };
+  const table = Object.keys(SHOT).map((name) => {
+    const rows = counted.filter((row) => row.name === name);
+    const [desktop, phone] = ['desktop', 'phone'].map((size) => rows.filter((row) => row.size === size));
+    const [light, dark] = ['light', 'dark'].map((scheme) => rows.filter((row) => row.colorScheme === scheme));
+    const both = (ways, value) => ways.map((way) => least(way, value)).join(' / ');
+    return {
+      page: name,
+      'text px, 1280 / 390': both([desktop, phone], ({ text }) => text[0]),
+      'body px, 1280 / 390': both([desktop, phone], ({ body }) => body[0]),
+      'contrast, light / dark': both([light, dark], ({ contrast }) => contrast),
+      'marks, light / dark': both([light, dark], ({ marks }) => marks[0]),
+      'cut at 390': Math.max(...phone.map(({ cut }) => cut)),
+    };
+  });
+  console.table(table);
 }
 
 /** Every page that a person wrote: no page is wider than a narrow phone, and no code is cut. */

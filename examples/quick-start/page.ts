@@ -7,6 +7,6 @@ const peer = connect('ws://localhost:8080', { reconnect: true });
 client(peer, api)
   .countdown({ from: 10 })
   .subscribe({
-    next: (n) => (document.title = String(n)),
+    next: (n) => (document.body.textContent = String(n)),
     error: console.error,
   });

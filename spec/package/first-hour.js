@@ -1,11 +1,8 @@
 // The rest of a newcomer's first hour, after the quick start: a page, React, Angular, a push, a test and a deploy, word for word from docs/first-hour.md.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { build } from 'esbuild';
 import { linesOf, PATIENCE_MS, startServer } from './example-server.js';
 import { lap } from './lap.js';
 import { check, launchChromium, repository, run } from './packed.js';
@@ -15,33 +12,31 @@ const ANGULAR = ['core', 'common', 'compiler', 'platform-browser'].map((name) =>
 /** The files of the page. The first line of each block names its file. */
 function filesOfTheHour() {
   const page = readFileSync(join(repository, 'docs/first-hour.md'), 'utf8');
-  return [...page.matchAll(/```(?:tsx?|typescript)\n(\/\/ ([\w.]+)\n[^]*?)```/g)].map(([, text, name]) => ({ name, text }));
+  return [...page.matchAll(/```(?:tsx?|typescript|html|json)\n((?:\/\/|<!--) ([\w.]+)[^]*?)```/g)].map(([, text, name]) => ({
+    name,
+    text,
+  }));
 }
 
-/** Bundles a program for a page, which calls the server on its port, and opens the page. */
-async function open(browser, directory, program, port) {
-  const text = readFileSync(join(directory, program), 'utf8').replace('8080', String(port));
-  const stdin = { contents: text, resolveDir: directory, loader: 'tsx' };
-  const tsconfigRaw = { compilerOptions: { experimentalDecorators: true, jsx: 'react-jsx' } };
-  const { outputFiles } = await build({ stdin, bundle: true, write: false, format: 'esm', tsconfigRaw, logLevel: 'error' });
-  const files = createServer(({ url }, response) => {
-    if (url === '/page.js') response.setHeader('Content-Type', 'text/javascript').end(outputFiles[0].contents);
-    else response.setHeader('Content-Type', 'text/html').end('<!doctype html><body><script type="module" src="/page.js"></script>');
-  }).listen(0, '127.0.0.1');
-  await once(files, 'listening');
+/** Starts Vite as the page does, at a free port. */
+async function startVite(directory) {
+  const vite = spawn('npx', ['vite', '--port', '0'], { cwd: directory, stdio: ['ignore', 'pipe', 'inherit'], detached: true });
+  const [url] = /http:\S+/.exec(await linesOf(vite.stdout)('  ➜  Local:'));
+  return { url, close: () => process.kill(-vite.pid) };
+}
+
+/** Loads a program in the page of the first hour, and waits until it counts down. */
+async function showsNumber(browser, directory, url, program, port) {
+  const edit = (file, from, to) => writeFileSync(join(directory, file), readFileSync(join(directory, file), 'utf8').replace(from, to));
+  edit('index.html', /src="[^"]+"/, `src="/${program}"`);
+  edit(program, '8080', String(port));
   const page = await browser.newPage();
-  await page.goto(`http://localhost:${files.address().port}/`);
-  return { page, close: () => files.close() };
-}
-
-async function showsNumber(browser, directory, program, port, read) {
-  const { page, close } = await open(browser, directory, program, port);
   try {
-    await page.waitForFunction(read, undefined, { timeout: PATIENCE_MS });
+    await page.goto(url);
+    await page.waitForFunction('Number(document.body.innerText) > 0', undefined, { timeout: PATIENCE_MS });
     check(`${program} shows the countdown in a page`, true);
   } finally {
     await page.close();
-    close();
   }
 }
 
@@ -86,17 +81,22 @@ async function checkDeploy(directory) {
 /** Walks on in the folder of the quick start. */
 export async function firstHour(directory) {
   for (const { name, text } of filesOfTheHour()) writeFileSync(join(directory, name), text);
+  const add = (...packages) => run(directory, 'npm', 'install', '--loglevel=error', ...packages);
   const browser = await launchChromium();
   const server = await startServer(directory, 'server.ts');
+  add('--save-dev', 'vite', 'typescript', '@types/node');
+  const vite = await startVite(directory);
+  const opens = (program) => showsNumber(browser, directory, vite.url, program, server.port);
   try {
-    await lap('a page', () => showsNumber(browser, directory, 'page.ts', server.port, 'Number(document.title) > 0'));
-    await lap('React', async () => {
-      run(directory, 'npm', 'install', '--loglevel=error', 'react', 'react-dom');
-      await showsNumber(browser, directory, 'react.tsx', server.port, "Number(document.querySelector('output')?.textContent) > 0");
+    await lap('a page', () => opens('page.ts'));
+    await lap('React', () => {
+      add('react', 'react-dom');
+      add('--save-dev', '@types/react', '@types/react-dom');
+      return opens('react.tsx');
     });
-    await lap('Angular', async () => {
-      run(directory, 'npm', 'install', '--loglevel=error', ...ANGULAR);
-      await showsNumber(browser, directory, 'angular.ts', server.port, "Number(document.querySelector('output')?.textContent) > 0");
+    await lap('Angular', () => {
+      add(...ANGULAR);
+      return opens('angular.ts');
     });
     await lap('a push', () => checkPush(directory));
     await lap('a test', () => {
@@ -104,8 +104,11 @@ export async function firstHour(directory) {
       check('the test in memory passes', true);
     });
     await lap('a deploy', () => checkDeploy(directory));
+    run(directory, 'npx', 'tsc');
+    check('all programs of the first hour type-check', true);
   } finally {
     await server.kill();
+    vite.close();
     await browser.close();
   }
 }

@@ -7,6 +7,7 @@ import { withoutContents } from './contents.js';
 import { hosted } from './hosted.js';
 import { namesOutput } from './output.js';
 import { sourceLinks } from './source-links.js';
+import { widePictures } from './wide-pictures.js';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 
@@ -123,6 +124,7 @@ export default {
       sourceLinks(md, root, toPage);
       withoutContents(md);
       namesOutput(md);
+      widePictures(md);
     },
   },
   themeConfig: {
