@@ -11,6 +11,24 @@ import type { Place } from '../support/process/ipc-contract.js';
 import { testBuses, testLogs } from '../topics/contract.js';
 import type { Topics } from '../topics/contract.js';
 
+/** Reads a log from another thread, and counts the listeners of signals. */
+const READER = `
+  import { Worker, isMainThread, parentPort } from 'node:worker_threads';
+  import { ipcLog } from '../../src/ipc.js';
+  const log = ipcLog('read to its end');
+  const read = async () => {
+    let added = 0, removed = 0;
+    const { addEventListener, removeEventListener } = EventTarget.prototype;
+    AbortSignal.prototype.addEventListener = function (...args) { added++; return addEventListener.apply(this, args); };
+    AbortSignal.prototype.removeEventListener = function (...args) { removed++; return removeEventListener.apply(this, args); };
+    const values = [];
+    for await (const { value } of log.history(null)) values.push(value);
+    parentPort.postMessage({ values, added, left: added - removed });
+  };
+  if (!isMainThread) void read();
+  else void log.publish('one').then(() => new Worker(__filename).on('message', (found) => { if (found.values) { console.log(JSON.stringify(found)); process.exit(); } }));
+`;
+
 const alone = (): Topics => ({ bus: ipcBus(), log: (topic) => ipcLog(topic), close: () => undefined });
 
 testLogs('one process', alone);
@@ -43,5 +61,13 @@ describe('the contract of logs and buses', () => {
     expect(stderr).toBe('');
     expect(JSON.parse(stdout)).toEqual({ passed: expect.any(Number), failures: [] });
     expect((JSON.parse(stdout) as { passed: number }).passed).toBeGreaterThan(80);
+  });
+
+  it('A thread that has read a log to its end listens to no signal', async () => {
+    const reader = join(directory, 'reader.cjs');
+    buildSync({ stdin: { contents: READER, resolveDir: __dirname }, bundle: true, platform: 'node', format: 'cjs', outfile: reader });
+    const { stdout } = await promisify(execFile)(process.execPath, [reader]);
+    expect(JSON.parse(stdout)).toEqual({ values: ['one'], added: expect.any(Number), left: 0 });
+    expect((JSON.parse(stdout) as { added: number }).added).toBeGreaterThan(0);
   });
 });

@@ -127,6 +127,15 @@ describe('upgrades that are Request objects', () => {
     expect(call).toThrow(says);
   });
 
+  it('The hook `error` of crossws ends its peer, whose close names the error', async () => {
+    const { mux, peer: socket } = await admitted();
+    mux.hooks.open(socket);
+    const [peer] = mux.peers;
+    mux.hooks.error(socket, new Error('ECONNRESET'));
+    expect(socket.did).toEqual(['terminate']);
+    expect(await peer?.closed).toMatchObject({ code: 1006, reason: 'the socket has failed: ECONNRESET' });
+  });
+
   it('Outside their runtimes the doors say what is missing', async () => {
     await expect(serveDeno({}).fetch(asking())).rejects.toThrow('Deno: expected a runtime with Deno.upgradeWebSocket');
     await expect(serveWorkerd({}).fetch(asking())).rejects.toThrow('WebSocketPair: expected a runtime that has it');

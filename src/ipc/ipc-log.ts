@@ -75,8 +75,14 @@ class IpcBroker<T> implements Broker<T> {
 type Item = TopicItem<string, string>;
 
 /** Ends an iterator when the signal aborts: its next item may never come. */
-function endedBy<I>(signal: AbortSignal, items: AsyncIterable<I>): AsyncIterable<I> {
+async function* endedBy<I>(signal: AbortSignal, items: AsyncIterable<I>): AsyncGenerator<I, void> {
   const iterator = items[Symbol.asyncIterator]();
-  signal.addEventListener('abort', () => void iterator.return?.(), { once: true });
-  return { [Symbol.asyncIterator]: () => iterator };
+  const end = (): void => void iterator.return?.();
+  signal.addEventListener('abort', end);
+  try {
+    yield* { [Symbol.asyncIterator]: () => iterator };
+  } finally {
+    // A reader asks again and again in an outage, with one signal.
+    signal.removeEventListener('abort', end);
+  }
 }

@@ -1,4 +1,5 @@
 import type { PeerServer } from '../acceptor/peer-server.js';
+import { messageOf } from '../stream/end.js';
 import { SocketState } from './handler-socket.js';
 import { RequestServer } from './requests.js';
 import type { ServeOptions } from './requests.js';
@@ -86,8 +87,8 @@ class CrosswsMuxServer extends RequestServer implements CrosswsMux {
     },
     drain: (peer) => stateOf(peer).transport?.drained(),
     close: (peer, { code, reason }) => stateOf(peer).transport?.ended(code, reason),
-    error: (peer) => {
-      stateOf(peer).transport?.terminate('the socket has failed');
+    error: (peer, error) => {
+      stateOf(peer).transport?.terminate(`the socket has failed: ${messageOf(error)}`);
     },
   };
 
