@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { of } from 'rxjs';
+import { Subject, of } from 'rxjs';
 import * as first from '../../src/index.js';
+import { instrument as firstInstrument } from '../../src/otel.js';
 import { createPair } from '../../src/testing.js';
 import { reconnecting } from '../support/peer/dialing.js';
 import { Network } from '../support/peer/network.js';
@@ -35,6 +36,23 @@ describe('Second copy of the package', () => {
     void dialer.request('p').catch(() => undefined);
     await time.advance();
     expect(errors).toEqual([expect.objectContaining({ message: expect.stringContaining('expected a stream of this copy of rxmux') })]);
+  });
+
+  it('A second copy of the package refuses to instrument a peer of the first, and logs each foreign peer of a server', async () => {
+    let instrument = firstInstrument;
+    await jest.isolateModulesAsync(async () => {
+      ({ instrument } = await import('../../src/otel.js'));
+    });
+    const { dialer } = createPair();
+    expect(() => instrument(dialer)).toThrow('instrument: expected a Peer of this copy of rxmux, got one of another copy');
+    // The second copy has a logger of its own.
+    const said = jest.spyOn(console, 'error').mockImplementation(() => undefined);
+    const peers$ = new Subject<first.Peer>();
+    const remove = instrument({ peers$ });
+    peers$.next(dialer);
+    await time.advance();
+    expect(said.mock.calls.flat().join()).toContain('one of another copy, which is not instrumented');
+    remove();
   });
 
   it('A second copy of the package reopens streams on a peer of the first', async () => {

@@ -1,6 +1,7 @@
-import { finalize, mergeMap } from 'rxjs';
+import { EMPTY, finalize, mergeMap } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { isContract } from '../contract/contract.js';
+import { log } from '../logger.js';
 import type { Remove } from '../peer/hooks.js';
 import { Peer } from '../peer/peer.js';
 import { peersOf } from '../peer/peers.js';
@@ -33,6 +34,7 @@ import { SpanTracer } from './span-tracer.js';
  */
 export function instrument(source: Peer | PeersSource, options: InstrumentOptions = {}): Remove {
   const peers$ = peersOf('instrument', source);
+  if (!('peers$' in source) && Peer.core(source) === null) throw new TypeError(FOREIGN);
   const instruments = new Instruments(checked(options));
   const instrumented = peers$
     .pipe(
@@ -46,6 +48,8 @@ export function instrument(source: Peer | PeersSource, options: InstrumentOption
     instrumented.unsubscribe();
   };
 }
+
+const FOREIGN = 'instrument: expected a Peer of this copy of rxmux, got one of another copy';
 
 /** The names of {@link InstrumentOptions}. */
 const OPTIONS: NamesOf<InstrumentOptions> = {
@@ -71,7 +75,10 @@ function checked(options: InstrumentOptions): InstrumentOptions {
 /** Instruments a peer until it ends. */
 function attached(peer: Peer, instruments: Instruments): Observable<never> {
   const core = Peer.core(peer);
-  if (core === null) throw new TypeError('instrument: expected a Peer of this copy of rxmux, got one of another copy');
+  if (core === null) {
+    log('error', `${FOREIGN}, which is not instrumented`);
+    return EMPTY;
+  }
   const tracer = new SpanTracer(instruments, core.options.label);
   core.tracer = tracer;
   return instruments.watch(peer).pipe(
