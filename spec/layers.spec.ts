@@ -71,10 +71,10 @@ const CONFINED: readonly (readonly [what: string, pattern: RegExp, allowed: RegE
   ['@msgpack/msgpack', /'@msgpack\/msgpack'/, /^(codec\/msgpack|command\/raw-codec)\.ts$/],
   // The texts of new projects are programs of their own.
   ['import.meta', /\bimport\.meta\b/, /^(env|command\/create\/files)\.ts$/],
-  ['@angular/core', /'@angular\/core(\/[^']*)?'/, /^angular\//],
+  ['@angular/core', /'@angular\/core(\/[^']*)?'/, /^(angular\/|command\/create\/)/],
   ['@opentelemetry/api', /'@opentelemetry\/[^']*'/, /^otel\//],
-  ['react', /'react(-dom)?(\/[^']*)?'/, /^(react\/|command\/create\/files\.ts$)/],
-  ['vue', /'vue'/, /^vue\.ts$/],
+  ['react', /'react(-dom)?(\/[^']*)?'/, /^(react\/|command\/create\/)/],
+  ['vue', /'vue'/, /^(vue\.ts$|command\/create\/)/],
   ['svelte', /'svelte(\/[^']*)?'/, /^svelte\.ts$/],
   ['solid-js', /'solid-js(\/[^']*)?'/, /^solid\.ts$/],
   ['@tanstack', /'@tanstack\/[^']*'/, /^tanstack\.ts$/],

@@ -4,10 +4,11 @@ import { describe, expect, it } from '@jest/globals';
 import ts from 'typescript';
 
 /**
- * Options that take any name: of errors, as of JavaScript's own, and of a client or a server that the program passes. No code reads the option of
+ * Options that take any name: of errors, as of JavaScript's own, and of a client, a server or an Observable that the program passes. No code reads the option of
  * `contract`, which is for types alone: the compiler refuses a misspelt one.
  */
-const TAKES_ANY_NAME = /^new (\w+Error|CodecMismatch|CursorLost)$|^Redis(Client|Sentinel)\.sendCommand$|^BunServer\.upgrade$|^contract$/;
+const TAKES_ANY_NAME =
+  /^new (\w+Error|CodecMismatch|CursorLost)$|^Redis(Client|Sentinel)\.sendCommand$|^BunServer\.upgrade$|^NativeObservable\.subscribe$|^contract$/;
 
 const contentsOf = (folder: string, files: RegExp): [door: string, text: string][] =>
   readdirSync(join(__dirname, folder))
