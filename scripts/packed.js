@@ -24,9 +24,10 @@ function run(command, ...args) {
   return stdout;
 }
 
-/** The links of a page to files that the package has not. */
+/** The links of a page to files that the package has not. Links in its code lead to the reader's files. */
 function deadLinks(page, packed) {
-  const links = [...readFileSync(join(root, page), 'utf8').matchAll(LINK)].map(([, link, source]) => link ?? source);
+  const text = readFileSync(join(root, page), 'utf8').replace(/^```[^]*?^```$/gm, '');
+  const links = [...text.matchAll(LINK)].map(([, link, source]) => link ?? source);
   return links.filter((link) => !packed.has(normalize(join(dirname(page), link))));
 }
 
