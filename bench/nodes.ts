@@ -41,13 +41,12 @@ for (let round = 0; round < ROUNDS; round++)
     }
   }
 
-const { node: _, ...machine } = environment();
 const page = `# The same on each Node
 
 \`npm run bench:nodes\` writes this page. It runs the workloads of [the benchmarks](README.md) on each version of Node by turns, ${ROUNDS} times.
 A cell of a ratio is the median of the ratios to \`${REFERENCE}\` **on the same Node in the same round**, for \`json\` and \`msgpack\`. An arrow says which way is better.
 
-${machineLine(machine)}.
+${machineLine({ ...environment(), node: programs.map(({ version }) => `Node ${version}`).join(', ') })}.
 
 ## Ratios to the floor
 

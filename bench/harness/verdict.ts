@@ -41,8 +41,8 @@ export function regressions(
 }
 
 /**
- * The recordings to compare a run with: the one of its processor and its Node, or else those of its Node, or else all. The run must hold
- * one of them.
+ * The recordings to compare a run with: the one of its processor and its Node, or else all of its Node, or else all. The run must hold one
+ * of them.
  *
  * @throws TypeError where there is no recording
  */

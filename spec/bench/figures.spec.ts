@@ -179,9 +179,14 @@ describe('verdict', () => {
       ['another', 24, ['one 24']],
       ['a third', 20, ['one 20', 'another 20']],
       ['one', 26, ['one 20', 'another 20', 'one 24']],
-    ])('A run compares with the recording of its processor and Node, or else with those of its Node: %s on %d', (processor, node, expected) => {
-      expect(comparable(recordings, { processor, node }).map((recording) => `${recording.processor} ${recording.node}`)).toEqual(expected);
-    });
+    ])(
+      'A run compares with the recording of its processor and Node, or else with all of its Node: %s on %d',
+      (processor, node, expected) => {
+        expect(comparable(recordings, { processor, node }).map((recording) => `${recording.processor} ${recording.node}`)).toEqual(
+          expected,
+        );
+      },
+    );
 
     it('The comparison throws without a recording', () => {
       expect(() => comparable([], { processor: 'one', node: 20 })).toThrow(new TypeError('expected a recording to compare with, got none'));

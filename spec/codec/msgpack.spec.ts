@@ -110,7 +110,7 @@ describe('MsgpackCodec.encode', () => {
     for (const [payload, each] of pool) expect(bytesOf(each as Uint8Array)).toEqual(new Uint8Array(codec.encodePayload(payload)));
   });
 
-  it('MsgpackCodec packs small payloads one behind the other, and gives a long one a buffer of its own', () => {
+  it('MsgpackCodec packs small payloads one behind the other, and a long one in a buffer of its own', () => {
     const small = Array.from({ length: 3_000 }, (_, n) => codec.packPayload({ n, text: 'small' }));
     expect(small.every((each) => each instanceof Uint8Array)).toBe(true);
     expect(new Set(small.map((each) => (each as Uint8Array).buffer)).size).toBeLessThan(20);

@@ -183,7 +183,7 @@ export function packedPayload(codec: Codec, payload: unknown): PackedPayload {
 
 /** Returns the payload without its pool: copies a view. */
 export function unpacked<T>(packed: T | Uint8Array): T | ArrayBuffer {
-  // Not `slice`: that of a Buffer copies nothing.
+  // Not `slice`: a Buffer's own copies nothing.
   return packed instanceof Uint8Array ? new Uint8Array(packed).buffer : packed;
 }
 
