@@ -54,13 +54,10 @@ export function checkEach(check: Check): MonoTypeOperatorFunction<unknown> {
   });
 }
 
-/** The most issues that an error lists: a small value may have a million. */
-const MOST_ISSUES = 100;
-
+/** Lists 100 issues at most: a small value may have a million. */
 function invalid(what: string, all: readonly SchemaIssue[]): Error {
-  const issues = all.slice(0, MOST_ISSUES).map(toIssue);
-  const lines = issues.map(({ message, path }) => [...path, message].join(': '));
-  return failure('INVALID', `${what} is invalid: ${lines.join(', ')}`, issues);
+  const issues = all.slice(0, 100).map(toIssue);
+  return failure('INVALID', `${what} is invalid: ${issues.map(({ message, path }) => [...path, message].join(': ')).join(', ')}`, issues);
 }
 
 /** Keeps what the wire can carry: a schema's issues may hold the value itself, and keys that are symbols. */
