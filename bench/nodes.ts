@@ -1,6 +1,7 @@
 // `npm run bench:nodes` runs the main workloads on several versions of Node by turns, and writes docs/benchmarks/nodes.md.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
+import { REFERENCE } from './harness/adapter-names.js';
 import type { AdapterName } from './harness/adapter-names.js';
 import { fromCommandLine, readQuick } from './harness/command-line.js';
 import { ROOT } from './harness/place.js';
@@ -12,15 +13,13 @@ import { machineLine } from './report/machine-line.js';
 import { environment } from './report/results.js';
 import { summarize } from './report/summary.js';
 import { figure, markdown } from './report/table.js';
-import { writeJson, writeText } from './report/write.js';
+import { writeText } from './report/write.js';
 import { workloads } from './workloads/index.js';
 
 const quick = fromCommandLine(readQuick);
 /** The versions whose ways through the engine differ: the oldest that the package supports, the one most people run, the newest. */
 const NODES = ['20', '24', '26'];
-const COMPARED: readonly AdapterName[] = ['floor-a', 'rxmux-json', 'rxmux-msgpack'];
-const OWN = COMPARED.slice(1);
-const REFERENCE = 'floor-a';
+const OWN: readonly AdapterName[] = ['rxmux-json', 'rxmux-msgpack'];
 const MEASURED = quick ? ['W2@64'] : ['W1', 'W2@64', 'W3', 'W5', 'W9'];
 /** Metrics that say nothing about the engine. */
 const LEFT_OUT = ['clientRss', 'serverRss'];
@@ -34,7 +33,13 @@ const readings = new Map<string, Reading[]>(programs.map(({ version }) => [versi
 for (let round = 0; round < ROUNDS; round++)
   for (const { version, path } of programs) {
     Worker.program = path;
-    for await (const reading of runRounds({ rounds: 1, adapters: COMPARED, workloads: measured, scale: quick ? 0.2 : 1, random })) {
+    for await (const reading of runRounds({
+      rounds: 1,
+      adapters: [REFERENCE, ...OWN],
+      workloads: measured,
+      scale: quick ? 0.2 : 1,
+      random,
+    })) {
       if (reading.error !== undefined) throw new Error(reading.error);
       readings.get(version)?.push({ ...reading, round });
       process.stderr.write(`round ${round + 1} of ${ROUNDS}, Node ${version}, ${reading.workload}, ${reading.adapter}\n`);
@@ -57,10 +62,7 @@ ${table((version, workload, adapter, key) => summarize(rounds(version), workload
 ${table((version, workload, adapter, key) => figure(summarize(rounds(version), workload, adapter, key, REFERENCE).median), [REFERENCE])}
 `;
 console.log(page);
-if (!quick) {
-  writeText(join(ROOT, 'docs/benchmarks/nodes.md'), page);
-  await writeJson(join(ROOT, 'docs/benchmarks/nodes.json'), Object.fromEntries(readings));
-}
+if (!quick) writeText(join(ROOT, 'docs/benchmarks/nodes.md'), page);
 
 function rounds(version: string): readonly Reading[] {
   return readings.get(version) ?? [];

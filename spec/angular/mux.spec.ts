@@ -166,13 +166,8 @@ describe('muxResource', () => {
     return { params, opened, resource: resourceOf(dialer, { params, stream, ...given }) };
   }
 
-  /** A resource of a server that dials again, and the streams that the server has to answer. */
-  function served(): {
-    readonly server: TestServer;
-    readonly peer: Peer;
-    readonly streams: Stream[];
-    readonly resource: MuxResource<unknown>;
-  } {
+  /** A server that keeps the streams of its peer. */
+  function counting(): { readonly server: TestServer; readonly peer: Peer; readonly streams: readonly Stream[] } {
     const streams: Stream[] = [];
     const server = createServer({
       onStream: (_, stream) => {
@@ -180,7 +175,17 @@ describe('muxResource', () => {
         return stream.closed;
       },
     });
-    const peer = connect('ws://test', { socket: server.socket, keepalive: false, reconnect: true });
+    return { server, streams, peer: connect('ws://test', { socket: server.socket, keepalive: false, reconnect: true }) };
+  }
+
+  /** A resource of a server that dials again, and the streams that the server has to answer. */
+  function served(): {
+    readonly server: TestServer;
+    readonly peer: Peer;
+    readonly streams: readonly Stream[];
+    readonly resource: MuxResource<unknown>;
+  } {
+    const { server, peer, streams } = counting();
     return { server, peer, streams, resource: resourceOf(peer, { stream: () => peer.open$('price') }) };
   }
 
@@ -375,14 +380,7 @@ describe('muxResource', () => {
 
   /** Two resources of one application, whose server counts the streams of each payload. */
   function sharing(open: 'inline' | 'declared' | 'shared', given: Partial<MuxResourceOptions<unknown, string>> = {}) {
-    const streams: Stream[] = [];
-    const server = createServer({
-      onStream: (_, stream) => {
-        streams.push(stream);
-        return stream.closed;
-      },
-    });
-    const peer = connect('ws://test', { socket: server.socket, keepalive: false, reconnect: true });
+    const { server, peer, streams } = counting();
     const make = () => (call: { readonly params: string; readonly peer: Peer }) => call.peer.open$(call.params);
     const declared = make();
     const stream = { inline: make, declared: () => declared, shared: () => made }[open];

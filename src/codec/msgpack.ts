@@ -222,7 +222,7 @@ export class MsgpackCodec implements Codec {
   }
 
   /**
-   * Encodes a payload. A small one is a view of memory that other payloads share.
+   * Encodes a payload. On Node a small one is a view of memory that other payloads share.
    *
    * @throws TypeError as {@link encodePayload} does
    */
