@@ -27,6 +27,8 @@ const TOTAL_LIMITS = {
 };
 /** Beside the totals, the process needs what its connections take, the message that it decodes, and garbage. */
 const HEAP_MIB = 512;
+/** V8 frees the buffers of read messages on another thread, so that the first report after the attack may still count them. */
+const REPORTS = 20;
 
 const bundle = bundled(`
   import { serve } from './node.js';
@@ -149,14 +151,17 @@ it(`A server with a heap of ${HEAP_MIB} MiB keeps its totals under 10 000 connec
   while (answers < before + 10 * HONEST && child.exitCode === null) await reportOf(child);
   attacking = false;
   await Promise.all(asking);
-  const { stats, most, memory } = await reportOf(child);
+  const bound = idle.memory + TOTAL_LIMITS.maxTotalHeldBytes + TOTAL_LIMITS.maxTotalUnsentBytes;
+  let report = await reportOf(child);
+  for (let nth = 0; nth < REPORTS && report.memory >= bound; nth++) report = await reportOf(child);
+  const { stats, most, memory } = report;
   // Greedy connections may have ended, but no honest one has.
   expect(honest.filter(({ status }) => status.state === 'open' && status.reconnects === 0)).toHaveLength(HONEST);
   expect(most.held).toBeGreaterThan(TOTAL_LIMITS.maxTotalHeldBytes / 2);
   expect(most.held).toBeLessThanOrEqual(TOTAL_LIMITS.maxTotalHeldBytes);
   expect(most.unsent).toBeGreaterThan(0);
   expect(most.unsent).toBeLessThanOrEqual(TOTAL_LIMITS.maxTotalUnsentBytes);
-  expect(memory - idle.memory).toBeLessThan(TOTAL_LIMITS.maxTotalHeldBytes + TOTAL_LIMITS.maxTotalUnsentBytes);
+  expect(memory).toBeLessThan(bound);
   expect(stats.limits.maxTotalHeldBytes?.used).toBe(stats.bytes.held);
   for (const socket of sockets) socket.destroy();
   let rest = await reportOf(child);

@@ -7,6 +7,7 @@ import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { stripVTControlCharacters } from 'node:util';
 import { check, emptyFolder, filesBelow, importFrom, install, launchChromium, removeAll, run, tarball } from './packed.js';
 
 const templates = process.argv.length > 2 ? process.argv.slice(2) : ['vanilla', 'react', 'angular', 'vue'];
@@ -45,7 +46,7 @@ async function started(directory, [command, ...args], script, environment = {}) 
   };
   const lines = [];
   for await (const line of createInterface({ input: server.stdout })) {
-    const [url] = /http:\S+\/$/.exec(line) ?? [];
+    const [url] = /http:\S+\/$/.exec(stripVTControlCharacters(line)) ?? [];
     if (url !== undefined) return { url, stop };
     lines.push(line);
   }

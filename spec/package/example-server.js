@@ -1,14 +1,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import { stripVTControlCharacters } from 'node:util';
 
 /** How long a page and its server may take for a step on a busy machine. */
 export const PATIENCE_MS = 30_000;
 
-/** Reads the output of a program. The returned function waits for a line that begins with a text. */
+/** Reads the output of a program without its colours. The returned function waits for a line that begins with a text. */
 export function linesOf(output) {
   const lines = [];
-  const reader = createInterface({ input: output }).on('line', (line) => lines.push(line));
+  const reader = createInterface({ input: output }).on('line', (line) => lines.push(stripVTControlCharacters(line)));
   return async (start) => {
     const end = setTimeout(() => reader.emit('error', new Error(`expected the line '${start}', got:\n${lines.join('\n')}`)), PATIENCE_MS);
     while (!lines.some((line) => line.startsWith(start))) await once(reader, 'line');
