@@ -15,23 +15,28 @@ import { warmUp } from './workloads/requests.js';
 
 const quick = fromCommandLine(readQuick);
 const STREAMS = quick ? 1_000 : 100_000;
+const TOPICS = quick ? 500 : 5_000;
 const CONNECTIONS = quick ? 100 : 2_000;
 /** How many to open beforehand: the code that the first ones load and compile stays. */
 const FIRST = 100;
 const PAGE = join(ROOT, 'docs/benchmarks/heap.md');
 
 const streams = await growth({ streams: STREAMS + FIRST + 1 }, STREAMS, (pair, count) => pair.openIdle(count));
+const topics = await growth({ streams: TOPICS + FIRST + 1 }, TOPICS, (pair, count) => pair.openIdle(count, 'topic'));
 const connections = await growth({}, CONNECTIONS, (pair, count) => pair.task('connections', { count }));
 
 const page = `# What lives on the heap
 
 \`npm run bench:heap\` writes this page, from heap snapshots of both processes. The adapter is \`rxmux-json\`, with default options. Between two snapshots it opens ${figure(STREAMS)} idle streams on one
-connection, each with a subscriber of its own. Between two others it opens ${figure(CONNECTIONS)} connections that make one request each. Bytes are the bytes of the
-objects themselves, without the objects that they point to. The engine's kinds are in brackets. The sum of a column is the memory of one stream or one connection.
+connection, each with a subscriber of its own. Between two others it follows a topic ${figure(TOPICS)} times on one connection, and between two more it opens
+${figure(CONNECTIONS)} connections that make one request each. Bytes are the bytes of the objects themselves, without the objects that they point to. The engine's
+kinds are in brackets. The sum of a column is the memory of one stream, one followed topic or one connection.
 
 ${machineLine(environment())}.
 
 ${section('An idle stream', streams)}
+
+${section('A followed topic', topics)}
 
 ${section('An idle connection, with its socket', connections)}
 `;

@@ -1,5 +1,7 @@
 import { DEFAULT_LIMITS } from 'rxmux';
 import type { Limits, Peer } from 'rxmux';
+import { topic } from 'rxmux/topics';
+import type { TopicItem } from 'rxmux/topics';
 import type { Client, Needs } from '../harness/adapter.js';
 
 /** Envelopes, quotes and the like, beside a payload. */
@@ -15,6 +17,10 @@ export function clientOf(peer: Peer): Client {
   return {
     request: (payload, headers) => peer.request(payload, headers === undefined ? {} : { headers }),
     stream: (ask, sink) => {
+      if (ask.by === 'topic') {
+        topic(peer, () => peer.open$<TopicItem<unknown, string>>({ stream: ask }, { retry: 'safe' })).subscribe(sink);
+        return;
+      }
       if (ask.by !== 'notify') {
         peer.open$({ stream: ask }).subscribe(sink);
         return;

@@ -1,6 +1,7 @@
 import { encodeOnce } from 'rxmux';
 import type { Codec, Peer, Stream } from 'rxmux';
 import { connect, serve } from 'rxmux/node';
+import { answerTopic, memoryLog } from 'rxmux/topics';
 import { from, share, Subject } from 'rxjs';
 import type { Adapter, AnsweredBy, StreamAsk } from '../harness/adapter.js';
 import { clientOf, raised } from './rxmux-client.js';
@@ -13,6 +14,7 @@ export function rxmux(newCodec: () => Codec): Adapter {
       const values$ = new Subject<unknown>();
       const feed$ = values$.pipe(encodeOnce(), share());
       const notified = new Set<Peer>();
+      const log = memoryLog();
       const server = serve({
         host: '127.0.0.1',
         port: 0,
@@ -26,6 +28,7 @@ export function rxmux(newCodec: () => Codec): Adapter {
           }
           if (payload.stream.feed === true) return stream.sendAll(feed$);
           const items = service.items(payload.stream);
+          if (payload.stream.by === 'topic') return stream.sendAll(answerTopic(log, null));
           return items === null ? new Promise<void>(() => undefined) : answer(stream, items, payload.stream.by);
         },
       });

@@ -29,8 +29,11 @@ export interface StreamAsk {
   readonly by?: AnsweredBy;
 }
 
-/** The ways in which a server of rxmux answers a stream. It answers a feed on the stream, or by `'notify'`: a notification for each value. */
-export type AnsweredBy = 'iterable' | 'generator' | 'observable' | 'send' | 'notify';
+/**
+ * The ways in which a server of rxmux answers a stream. It answers a feed on the stream, or by `'notify'`: a notification for each value.
+ * A `'topic'` is a log that the client follows.
+ */
+export type AnsweredBy = 'iterable' | 'generator' | 'observable' | 'send' | 'notify' | 'topic';
 
 export interface Listener {
   readonly port: number;

@@ -1,5 +1,5 @@
 import type { TaskArgs, TaskName, TaskResult } from '../tasks/index.js';
-import type { Needs } from './adapter.js';
+import type { AnsweredBy, Needs } from './adapter.js';
 import type { AdapterName } from './adapter-names.js';
 import type { FunctionTime } from './cpu-times.js';
 import type { HeapClass } from './heap-classes.js';
@@ -31,7 +31,7 @@ export interface Pair {
   /** The objects on each heap, by class. */
   classes(): Promise<Sides<HeapClass[]>>;
   /** Opens streams that stay open and send nothing, and waits until the server holds all of them. */
-  openIdle(count: number): Promise<void>;
+  openIdle(count: number, by?: AnsweredBy): Promise<void>;
 }
 
 /** Makes a fresh pair, and ends it after its use. */
@@ -98,9 +98,9 @@ class ProcessPair implements Pair {
     return { client, server };
   }
 
-  async openIdle(count: number): Promise<void> {
+  async openIdle(count: number, by?: AnsweredBy): Promise<void> {
     const before = await this.server.call('idle');
-    await this.task('idle', { count });
+    await this.task('idle', { count, by });
     while ((await this.server.call('idle')) < before + count) await new Promise((resolve) => setTimeout(resolve, 5));
   }
 

@@ -25,20 +25,17 @@ export async function streams({ client }: TaskContext, { streams: count, items, 
 }
 
 /** Opens streams that stay open and send nothing. Resolves when the last open is on its way. */
-export async function idle({ client }: TaskContext, { count }: { readonly count: number }) {
+export async function idle({ client }: TaskContext, { count, by }: { readonly count: number; readonly by?: AnsweredBy | undefined }) {
   // Each stream has a reader of its own, as in an application.
   let received = 0;
   for (let n = 0; n < count; n++) {
-    client.stream(
-      { items: 0 },
-      {
-        next: () => {
-          received++;
-        },
-        error: failed,
-        complete: failed,
+    client.stream(by === undefined ? { items: 0 } : { items: 0, by }, {
+      next: () => {
+        received++;
       },
-    );
+      error: failed,
+      complete: failed,
+    });
     if (n % 256 === 255) await client.request(n);
   }
   checkNumber(await client.request(count), count);

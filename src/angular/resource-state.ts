@@ -50,7 +50,7 @@ export function changesOf<T>(peer: Peer, open: OpenStream<T>, call: unknown, isS
   const shared = sharedOver(isShared ? sharedByDefault(open) : open, peer);
   const over$ = peer.status$.pipe(filter(isOver));
   const safely$ = defer(() => observableFrom((shared ?? open)(call))).pipe(
-    retrySafely({}, () => ({ over$, mayRetry: !isOver(peer.status) })),
+    retrySafely('safe', () => ({ over$, mayRetry: !isOver(peer.status) })),
   );
   const read$ = (shared === undefined ? reopenOnReconnect(peer, { open: () => safely$ }) : safely$).pipe(
     map((value) => arrived(value)),

@@ -5,7 +5,7 @@ import { pacedPing } from '../connection/control.js';
 import { both, mapPresent } from '../rx/pipeline.js';
 import { GuardedObservable, completeGuarded, guard } from '../rx/subscribers.js';
 import { disclaim } from '../stream/end.js';
-import { checkOverflow, feed } from '../stream/feed.js';
+import { FeedRelay, checkOverflow } from '../stream/feed.js';
 import type { Overflow } from '../stream/feed.js';
 import { isOneShot, releaseInput } from '../stream/input.js';
 import type { Input } from '../stream/input.js';
@@ -25,7 +25,7 @@ import { CancelledError, ConnectionLostError } from '../wire/errors.js';
 import type { Metadata, MetadataInput } from '../wire/frame.js';
 import { OutgoingFrame } from '../wire/outgoing.js';
 import type { PeerCore } from './core.js';
-import { retrySafely } from './safe-retry.js';
+import { Attempts, checkRetry } from './safe-retry.js';
 import type { Retry, RetryConditions } from './safe-retry.js';
 import { isOver } from './status.js';
 import type { Waiting } from './waiting.js';
@@ -352,7 +352,7 @@ function fed$(calls: Calls, value: unknown, options: OpenOptions, input: Input<u
     }
     const sent$ = new Observable((sending) => {
       isFed = true;
-      return feed(stream, input, { overflow }).subscribe(sending);
+      new FeedRelay(sending, stream).run(input, overflow);
     });
     return both(stream.facade, sent$).subscribe(subscriber);
   });
@@ -367,8 +367,10 @@ function retriedCall(core: PeerCore, call$: Observable<unknown>, retry: 'safe' |
   if (retry !== 'safe') checkObject('retry', retry, "false, 'safe' or { count, delay }");
   const { signal } = options;
   if (signal != null) checkSignal(signal);
-  const retried$ = call$.pipe(retrySafely(retry === 'safe' ? {} : retry, conditionsOf.bind(null, core, signal)));
-  return new GuardedObservable((subscriber) => retried$.subscribe(subscriber));
+  const resolved = checkRetry(retry);
+  return new GuardedObservable((subscriber) => {
+    new Attempts(call$, subscriber, resolved, () => conditionsOf(core, signal)).begin();
+  });
 }
 
 /** Allows another attempt while the peer may have a socket. An abort ends the delay; the next attempt fails with it. */

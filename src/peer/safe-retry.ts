@@ -34,16 +34,21 @@ export interface Retry {
 }
 
 /** {@link Retry}, checked and with defaults. */
-interface ResolvedRetry {
+export interface ResolvedRetry {
   readonly count: number;
   readonly delay: NonNullable<Retry['delay']>;
 }
 
+/** The defaults of {@link Retry}, which all calls with `'safe'` share. */
+const SAFE: ResolvedRetry = { count: 3, delay: (_error, attempt) => timer(fullJitter(attempt)) };
+
 /** Declares {@link Retry}. */
-export const RETRY: Options<Retry, ResolvedRetry> = {
-  count: [checkNumber, 3],
-  delay: [checkDelay, (_error, attempt) => timer(fullJitter(attempt))],
-};
+const RETRY: Options<Retry, ResolvedRetry> = { count: [checkNumber, SAFE.count], delay: [checkDelay, SAFE.delay] };
+
+/** @throws TypeError for an option that does not fit */
+export function checkRetry(retry: 'safe' | Retry): ResolvedRetry {
+  return retry === 'safe' ? SAFE : readObject('retry', retry, RETRY);
+}
 
 /** Conditions of another attempt, besides its error. Made when an attempt has failed. */
 export interface RetryConditions {
@@ -56,8 +61,8 @@ export interface RetryConditions {
 }
 
 /** Subscribes again after an error that is provably safe to retry. */
-export function retrySafely<T>(options: Retry, conditions: () => RetryConditions = () => ({})): MonoTypeOperatorFunction<T> {
-  const resolved = readObject('retry', options, RETRY);
+export function retrySafely<T>(retry: 'safe' | Retry, conditions: () => RetryConditions = () => ({})): MonoTypeOperatorFunction<T> {
+  const resolved = checkRetry(retry);
   return (source) =>
     new Observable((subscriber) => {
       new Attempts(source, subscriber, resolved, conditions).begin();
@@ -69,7 +74,7 @@ export function retrySafely<T>(options: Retry, conditions: () => RetryConditions
  *
  * In place of `retry`, with `merge` and `take` for its delay: 1 KB of a page, because they take any input.
  */
-class Attempts<T> implements RelayOwner<T> {
+export class Attempts<T> implements RelayOwner<T> {
   // A failed attempt may end in any async context. Start the next attempt in the context of the first.
   readonly #context = new LateContext();
   #failures = 0;

@@ -1,6 +1,13 @@
 import { Observable } from 'rxjs';
-import type { Observer, OperatorFunction, Subscriber, Unsubscribable } from 'rxjs';
+import type { Observer, OperatorFunction, Subscription, Unsubscribable } from 'rxjs';
 import { LeanSubscription } from './subscribers.js';
+
+/** The next subscriber of a pipeline. */
+export interface Destination extends Subscription {
+  next(value: unknown): void;
+  error(error: unknown): void;
+  complete(): void;
+}
 
 /**
  * The subscriber between a source and the next subscriber. It ends with the next one, so a source that emits within `subscribe` sees at
@@ -13,7 +20,7 @@ export abstract class Relay<T> extends LeanSubscription implements Observer<T> {
   /** Set before the next subscriber receives the end: a value that the source emits during that comes too late. */
   #isStopped = false;
 
-  constructor(protected readonly to: Subscriber<unknown>) {
+  constructor(protected readonly to: Destination) {
     super();
     to.add(this);
   }
@@ -64,7 +71,7 @@ export interface RelayOwner<T> {
 /** A relay of one source among others: its owner decides what its values and its error mean. */
 export class HandledRelay<T> extends Relay<T> {
   constructor(
-    to: Subscriber<unknown>,
+    to: Destination,
     private readonly owner: RelayOwner<T>,
   ) {
     super(to);
@@ -113,7 +120,7 @@ class Mapped<R> extends Observable<R> {
 class Steps extends Relay<unknown> {
   constructor(
     private readonly projects: readonly Project<unknown, unknown>[],
-    to: Subscriber<unknown>,
+    to: Destination,
   ) {
     super(to);
   }
@@ -204,7 +211,7 @@ export function both<T>(first: Observable<T>, second: Observable<T>): Observable
 
 class OneOfBoth<T> extends Relay<T> {
   constructor(
-    to: Subscriber<unknown>,
+    to: Destination,
     private readonly source: Observable<T>,
     private readonly running: Set<Observable<T>>,
   ) {

@@ -66,8 +66,8 @@ export class LeanSubscription extends Subscription {
 
   override add(teardown: TeardownLogic): void {
     if (this.closed) super.add(teardown);
-    // An operator adds itself, and `subscribe` adds it again.
-    else if (teardown && teardown !== this.#last) {
+    // An operator adds itself, and `subscribe` adds it again. An Observable with a source adds the subscriber to itself.
+    else if (teardown && teardown !== this.#last && teardown !== this) {
       super.add(this.#last);
       this.#last = teardown;
     }

@@ -1,7 +1,8 @@
 import { Observable } from 'rxjs';
 import type { Subscriber, TeardownLogic } from 'rxjs';
 import { Relay } from '../rx/pipeline.js';
-import { guard } from '../rx/subscribers.js';
+import type { Destination } from '../rx/pipeline.js';
+import { guard, LeanSubscriber } from '../rx/subscribers.js';
 import { LateContext, currentContext } from '../util/async-context.js';
 import { checkNumber, checkOptions, isThenable, optionError } from '../util/check.js';
 import type { NamesOf } from '../util/check.js';
@@ -150,7 +151,10 @@ export function pump(input: Input<unknown>, outlet: Outlet, overflow: Overflow):
     const made = adopted(typeof input === 'function' && !isThenable(input) ? input() : input);
     refuseBytes(made);
     const source = pullSource(Object(made) as object);
-    return source === null ? push(made as Source<unknown>, outlet, overflow) : pull(source, outlet);
+    if (source === null) return push(made as Source<unknown>, outlet, overflow);
+    const puller = new Puller(source, outlet);
+    puller.step();
+    return () => puller.stop();
   } catch (error) {
     outlet.fail(error);
     return undefined;
@@ -194,62 +198,74 @@ class PushRelay extends Relay<unknown> {
 }
 
 /** Pulls the next value only while there is room. Pulls in the async context of its call, because another call may have made the room. */
-function pull(source: PullSource, outlet: Outlet): () => void {
-  const context = new LateContext();
-  let exhausted = false;
-  let asked = false;
-  let stepping = false;
-  const send = (value: unknown): void => {
-    asked = false;
-    outlet.send(value);
-    step();
-  };
-  const taker: Pull<unknown> = {
-    resolve({ done, value }) {
-      if (done === true) {
-        exhausted = true;
-        outlet.complete();
-      } else if (!outlet.full) send(value);
-      // There was demand at the pull, but the queue has since reached its limit. So the value waits for room.
-      else waitFor('whenRoom', () => send(value));
-    },
-    reject(error) {
-      exhausted = true;
-      outlet.fail(error);
-    },
-  };
-  const waitFor = (what: 'whenRoom' | 'whenDemand', task: () => void): void => {
-    context.take();
-    outlet[what](() => {
-      context.run(task);
-    });
-  };
-  // A loop, because a synchronous source would otherwise recurse: each answer would pull the next value.
-  const step = (): void => {
-    if (stepping) return;
-    stepping = true;
-    while (!asked && !exhausted && !outlet.closed && outlet.hasDemand) {
-      asked = true;
+class Puller implements Pull<unknown> {
+  readonly #context = new LateContext();
+  #isExhausted = false;
+  #isAsked = false;
+  #isStepping = false;
+
+  constructor(
+    private readonly source: PullSource,
+    private readonly outlet: Outlet,
+  ) {}
+
+  resolve({ done, value }: IteratorResult<unknown, undefined>): void {
+    if (done === true) {
+      this.#isExhausted = true;
+      this.outlet.complete();
+    } else if (!this.outlet.full) this.#send(value);
+    // There was demand at the pull, but the queue has since reached its limit. So the value waits for room.
+    else this.#waitFor('whenRoom', () => this.#send(value));
+  }
+
+  reject(error: unknown): void {
+    this.#isExhausted = true;
+    this.outlet.fail(error);
+  }
+
+  /** Pulls value after value. A loop, because a synchronous source would otherwise recurse: each answer would pull the next value. */
+  step(): void {
+    if (this.#isStepping) return;
+    this.#isStepping = true;
+    while (!this.#isAsked && !this.#isOver() && this.outlet.hasDemand) {
+      this.#isAsked = true;
       try {
-        source.pull(taker);
+        this.source.pull(this);
       } catch (error) {
-        taker.reject(error);
+        this.reject(error);
       }
     }
-    stepping = false;
-    if (exhausted || outlet.closed) return;
+    this.#isStepping = false;
+    if (this.#isOver()) return;
     // Code that ends the stream meanwhile also stops the source, so keep the context.
-    if (asked) context.take();
+    if (this.#isAsked) this.#context.take();
     // `whenDemand` may call `step` synchronously.
-    else waitFor('whenDemand', step);
-  };
-  step();
-  return () => {
-    if (!exhausted)
-      context.run(() => {
-        guard('ending an input', () => source.stop());
+    else this.#waitFor('whenDemand', () => this.step());
+  }
+
+  stop(): void {
+    if (!this.#isExhausted)
+      this.#context.run(() => {
+        guard('ending an input', () => this.source.stop());
       });
-  };
+  }
+
+  #isOver(): boolean {
+    return this.#isExhausted || this.outlet.closed;
+  }
+
+  #send(value: unknown): void {
+    this.#isAsked = false;
+    this.outlet.send(value);
+    this.step();
+  }
+
+  #waitFor(what: 'whenRoom' | 'whenDemand', task: () => void): void {
+    this.#context.take();
+    this.outlet[what](() => {
+      this.#context.run(task);
+    });
+  }
 }
 
 /** How an input is sent. */
@@ -264,56 +280,39 @@ export interface FeedOptions {
 const FEED_NAMES: NamesOf<FeedOptions> = { end: true, overflow: true };
 
 /**
- * Sends all values of an input, while subscribed. It pulls iterables, async iterables, ReadableStreams and streams as the queue drains.
- * Other Observables push.
- *
- * Completes once the stream has accepted all values, or the remote needs no more (NO_ERROR). An error of the input resets the stream, then
- * reaches the subscriber. The subscriber also receives the error that ended the stream, or a ProtocolError if both sides had ended before.
- * Unsubscribing early cancels the stream.
- */
-export function feed(stream: StreamCore, input: Input<unknown>, options: FeedOptions = {}): Observable<never> {
-  return feedUntil(stopped, stream, input, options);
-}
-
-/**
- * {@link feed} as a promise. Its rejection need not be handled.
+ * Sends all values of an input. The rejection of the promise need not be handled.
  *
  * @throws TypeError for an unknown option or `overflow`
  */
 export function sendAll(stream: StreamCore, input: Input<unknown>, options: FeedOptions): Promise<void> {
   checkOptions(options, FEED_NAMES);
-  checkOverflow(options.overflow);
+  const { end = true } = options;
+  const policy = checkOverflow(options.overflow);
   if (stream.sealed && stream.cause === null) {
     releaseInput(input);
     return rejected(refusal(stream));
   }
-  const fed$ = feedUntil(options.end === false ? stopped : cutShort, stream, input, options);
   return unheeded<void>((resolve, fail) => {
-    fed$.subscribe({ error: fail, complete: resolve });
+    new FeedRelay(new LeanSubscriber({ error: fail, complete: resolve }), stream).run(input, policy, end, end ? cutShort : stopped);
   });
 }
 
-/** Reports to the subscriber of {@link feed} that the stream has ended before its input. */
+/** Reports to the subscriber of a feed that the stream has ended before its input. */
 type TellStopped = (stream: StreamCore, subscriber: FeedRelay) => void;
 
-function feedUntil(
-  tellStopped: TellStopped,
-  stream: StreamCore,
-  input: Input<unknown>,
-  { end = true, overflow }: FeedOptions,
-): Observable<never> {
-  const policy = checkOverflow(overflow);
-  return new Observable<never>((to) => {
-    new FeedRelay(to, stream).run(input, policy, end, tellStopped);
-  });
-}
-
-/** Passes on the end of a feed. A subscriber that leaves before cancels the stream, once the input has stopped. */
+/**
+ * Sends all values of an input, while subscribed. It pulls iterables, async iterables, ReadableStreams and streams as the queue drains.
+ * Other Observables push.
+ *
+ * Completes once the stream has accepted all values, or the remote needs no more (NO_ERROR). An error of the input resets the stream, then
+ * reaches the subscriber. The subscriber also receives the error that ended the stream, or a ProtocolError if both sides had ended before.
+ * A subscriber that leaves before cancels the stream, once the input has stopped.
+ */
 export class FeedRelay extends Relay<never> {
   #unwatch: (() => void) | null = null;
 
   constructor(
-    to: Subscriber<never>,
+    to: Destination,
     protected readonly stream: StreamCore,
   ) {
     super(to);

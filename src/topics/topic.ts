@@ -1,10 +1,10 @@
 import { mergeMap, Observable, timer } from 'rxjs';
-import type { Subscriber } from 'rxjs';
 import { fullJitter } from '../peer/safe-retry.js';
 import { checkPeer } from '../peer/options.js';
 import { Reopening } from '../peer/operators/reopen.js';
 import type { Peer } from '../peer/peer.js';
 import { Relay } from '../rx/pipeline.js';
+import type { Destination } from '../rx/pipeline.js';
 import { observableFrom } from '../stream/input.js';
 import type { Source } from '../stream/input.js';
 import { checkFunction, checkOptions } from '../util/check.js';
@@ -59,7 +59,7 @@ type OnLost = (resetTo: unknown) => Source<unknown>;
 class Follower extends Reopening<TopicItem<unknown, unknown>> {
   /** @param losses losses since the last item */
   constructor(
-    to: Subscriber<unknown>,
+    to: Destination,
     peer: Peer,
     open: Open,
     private readonly onLost: OnLost | undefined,
@@ -102,7 +102,7 @@ class Follower extends Reopening<TopicItem<unknown, unknown>> {
 /** Passes the values of `onLost` on, before the messages of a follower. */
 class Snapshot extends Relay<unknown> {
   constructor(
-    to: Subscriber<unknown>,
+    to: Destination,
     private readonly follower: Follower,
   ) {
     super(to);

@@ -1,7 +1,7 @@
 import { Observable, defer } from 'rxjs';
-import type { MonoTypeOperatorFunction, Subscriber } from 'rxjs';
+import type { MonoTypeOperatorFunction } from 'rxjs';
 import { HandledRelay, Relay } from '../../rx/pipeline.js';
-import type { RelayOwner } from '../../rx/pipeline.js';
+import type { Destination, RelayOwner } from '../../rx/pipeline.js';
 import { observableFrom } from '../../stream/input.js';
 import type { Source } from '../../stream/input.js';
 import { checkFunction, checkObject, refuseUnknown } from '../../util/check.js';
@@ -102,7 +102,7 @@ export class Reopening<T> extends Relay<PeerStatus> implements RelayOwner<T> {
   #isOver = false;
 
   constructor(
-    to: Subscriber<unknown>,
+    to: Destination,
     protected readonly peer: Peer,
     protected readonly open: (cursor: unknown) => Source<T>,
     private readonly cursor: (value: T, cursor: unknown) => unknown,

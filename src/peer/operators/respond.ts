@@ -1,6 +1,7 @@
 import { Observable, filter, from } from 'rxjs';
-import type { OperatorFunction, Subscriber } from 'rxjs';
+import type { OperatorFunction } from 'rxjs';
 import { Relay } from '../../rx/pipeline.js';
+import type { Destination } from '../../rx/pipeline.js';
 import { failAnswer, stopUpload } from '../../stream/answer.js';
 import { FeedRelay, checkOverflow } from '../../stream/feed.js';
 import type { FeedOptions, Overflow } from '../../stream/feed.js';
@@ -55,7 +56,7 @@ class Responding extends Relay<Stream> {
   #running = 1;
 
   constructor(
-    to: Subscriber<unknown>,
+    to: Destination,
     private readonly project: Project,
     private readonly overflow: Overflow,
   ) {
@@ -112,7 +113,7 @@ class Responding extends Relay<Stream> {
 /** Ends an answer with its feed, and stops an upload that still runs. The opener has the error of a feed, and so has the log. */
 class Answering extends FeedRelay {
   constructor(
-    to: Subscriber<unknown>,
+    to: Destination,
     stream: StreamCore,
     private readonly owner: Responding,
     /** A promise keeps running after the stream has ended. */
