@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # birpc 4.2.0: a remote function that rejects without a reason resolves at its caller.
-# Expected: `Promise.reject()`, `throw null` and `throw ''` reject the call, as they do in one process.
+# Expected: `Promise.reject()`, `throw null` and `throw ''` reject the call, as they do in one process. The README has no word on errors.
 # Seen: the answer carries the reason, and the caller takes a falsy reason for none. So a refused save looks like one that succeeded.
 set -euo pipefail
 folder=$(mktemp -d)

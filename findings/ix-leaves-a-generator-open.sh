@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # ix 7.0.0, rxjs 7.8.2: unsubscribing from `toObservable(generator)` leaves the generator open, so its `finally` never runs.
-# Expected: `take(2)` ends the generator, as a `break` out of `for await` does, and as rxjs's own `from(generator)` does.
+# Expected: `take(2)` ends the generator, as a `break` out of `for await` does, and as rxjs's own `from(generator)` does. The docstring says only that it converts.
 # Seen: `unsubscribe()` sets a flag. The generator is asked for one value more and is then left suspended, with the connection that it holds.
 set -euo pipefail
 folder=$(mktemp -d)

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # pusher 5.3.4, pusher-js 8.6.0: a string of digits that the server triggers arrives as a number, rounded if it is long.
 # Expected: `trigger('orders', 'paid', '12345678901234567890')` calls a listener with that string.
+# The README triggers strings ("test1"), and Pusher's page on publishing events allows any format for a message.
 # Seen: the server sends a string as it is and everything else as JSON. The client parses all of it.
 # So an id of 20 digits arrives as another id, and "null" as null. A string within an object, or with a leading zero, is safe.
 # The server of Pusher is a local one, which forwards the text that it gets.
