@@ -2,7 +2,7 @@ import { map } from 'rxjs';
 import { checkPeer } from '../peer/options.js';
 import type { Peer } from '../peer/peer.js';
 import { guard } from '../rx/subscribers.js';
-import { observableFrom, pullSource, refuseBytes, releaseInput } from '../stream/input.js';
+import { adopted, observableFrom, pullSource, refuseBytes, releaseInput } from '../stream/input.js';
 import type { Input, PullSource, Source } from '../stream/input.js';
 import { PulledIterator } from '../stream/iterator.js';
 import type { Pull } from '../stream/iterator.js';
@@ -75,8 +75,9 @@ class Progress<T> extends PulledIterator<T> implements AsyncIterableIterator<T, 
   pull(taker: Pull<T>): void {
     this.#left = this.#pulled;
     this.#ping();
-    this.#source ??= this.#begin();
-    if (this.#overflow === null)
+    try {
+      this.#source ??= this.#begin();
+      if (this.#overflow !== null) throw this.#overflow;
       this.#source.pull({
         resolve: ({ done, value }) => {
           if (done === true) taker.resolve(END);
@@ -86,7 +87,9 @@ class Progress<T> extends PulledIterator<T> implements AsyncIterableIterator<T, 
           this.#fail(error, taker);
         },
       });
-    else this.#fail(this.#overflow, taker);
+    } catch (error) {
+      this.#fail(error, taker);
+    }
   }
 
   return(): Promise<IteratorReturnResult<undefined>> {
@@ -97,7 +100,7 @@ class Progress<T> extends PulledIterator<T> implements AsyncIterableIterator<T, 
   }
 
   #begin(): PullSource {
-    const input = typeof this.input === 'function' ? this.input() : this.input;
+    const input = adopted(typeof this.input === 'function' ? this.input() : this.input);
     refuseBytes(input);
     return pullSource(Object(input) as object) ?? sourceOf(this.#bounded(input as Source<T>));
   }
@@ -154,7 +157,9 @@ class Progress<T> extends PulledIterator<T> implements AsyncIterableIterator<T, 
         });
         this.#ping();
       },
-      () => undefined,
+      () => {
+        this.#isPinging = false;
+      },
     );
   }
 }
