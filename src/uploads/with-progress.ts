@@ -21,7 +21,8 @@ const MOST_WAITING_BYTES = DEFAULT_LIMITS.maxUnsentBytes;
  * here, in the socket or on the line do not count.
  *
  * The wire acknowledges no payload. So this pings behind the payloads that have left, one ping at a time, and counts them when the pong
- * comes. Reports thus come once a round trip, and up to 2.5 MiB of what they count may wait for a slow reader.
+ * comes. Reports thus come once a round trip, and up to 2.5 MiB of what they count may wait for a slow reader. Once a socket that drains has
+ * a replacement, the pings take that one: bytes that are still on the old line count early.
  *
  * Bytes count as they are, and any other payload counts in its encoded form. The input is pulled as the queue drains. Items
  * that an Observable pushes meanwhile wait in memory. Beyond 64 MiB the call fails with QueueOverflowError.
