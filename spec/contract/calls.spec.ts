@@ -116,6 +116,7 @@ describe('client', () => {
   it('An upload whose answer has no reply resolves with null', async () => {
     const { calls } = createPair(api, { ...answers, store: () => undefined as never });
     expect(await calls.store.promise({ name: 'n' }, NEVER)).toBeNull();
+    expect(await lastValueFrom(calls.store({ name: 'n' }, NEVER))).toBeNull();
   });
 
   it('A notification drops its answer', async () => {

@@ -7,12 +7,10 @@ import { api } from './api.js';
 
 collectLogs();
 
-/** Frozen time: the whole flood falls in one period of the budget. */
-const NOW = 1_000_000;
-
 // The budget is of the process, hence a file of its own.
 it('A flood of unknown names has near names searched 100 times a second, and each call is answered', async () => {
-  jest.spyOn(performance, 'now').mockReturnValue(NOW);
+  // Frozen time: the whole flood falls in one period of the budget, also on a busy machine.
+  jest.spyOn(Date, 'now').mockReturnValue(Date.now());
   const { dialer, calls } = createPair(api, answers);
   const listed: number[] = [];
   range(0, 1_000).subscribe((n) => {

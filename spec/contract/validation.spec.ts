@@ -118,6 +118,28 @@ describe('validation', () => {
     expect(item$.observed).toBe(false);
   });
 
+  it('A schema that throws in a loop over inputs stops the producer, where the answer goes on', async () => {
+    const failing = z.number().refine(() => {
+      throw new RangeError('the schema is broken');
+    });
+    const api = contract({ sum: upload({ input: failing, reply: z.string() }) });
+    const { calls } = createPair(api, {
+      sum: async (_, { input }) => {
+        try {
+          await input[Symbol.asyncIterator]().next();
+        } catch (error) {
+          return String(error);
+        }
+        return 'no error';
+      },
+    });
+    const item$ = new Subject<number>();
+    const sum = calls.sum.promise(undefined, item$);
+    item$.next(5);
+    expect(await sum).toBe('RangeError: the schema is broken');
+    expect(item$.observed).toBe(false);
+  });
+
   it('Schemas that need time check payloads and items in order', async () => {
     const api = contract({
       plus: request({ payload: later, reply: later }),
@@ -245,6 +267,7 @@ describe('schemas', () => {
       expect(await calls.one.promise()).toBe(gets);
       expect(await lastValueFrom(calls.one())).toBe(gets);
       expect(await calls.all.promise(undefined, [1])).toBe(gets);
+      expect(await lastValueFrom(calls.all(undefined, [1]))).toBe(gets);
     });
 
     it.each([
@@ -261,9 +284,17 @@ describe('schemas', () => {
     });
 
     it('A caller that checks misses a reply that its schema needs', async () => {
-      const calls = checkingCalls(contract({ one: request({ reply: z.string() }) }), { one: () => null as never });
+      const reply = z.string();
+      const api = contract({ one: request({ reply }), all: upload({ input: z.number(), reply }) });
+      const calls = checkingCalls(api, { one: () => null as never, all: () => undefined as never });
       const data = [{ path: [], message: expect.stringMatching(/received null/) }];
-      await expect(calls.one.promise()).rejects.toMatchObject({ payload: { name: 'INVALID', data } });
+      const asked = [
+        calls.one.promise(),
+        lastValueFrom(calls.one()),
+        calls.all.promise(undefined, [1]),
+        lastValueFrom(calls.all(undefined, [1])),
+      ];
+      for (const failed of asked) await expect(failed).rejects.toMatchObject({ payload: { name: 'INVALID', data } });
     });
   });
 

@@ -1,12 +1,13 @@
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { redisBus, redisLog } from '../../src/redis.js';
 import type { RedisLogOptions } from '../../src/redis.js';
 import { explain } from '../../src/redis/redis-error.js';
+import { virtualTime } from '../../src/testing/virtual-time.js';
 import { BrokerError, catchUp } from '../../src/topics.js';
 import type { BrokerErrorCode, Message } from '../../src/topics.js';
 import { collectLogs } from '../support/peer/logs.js';
 import { turn, until } from '../support/socket/leaks.js';
-import { FakeServer } from './fake-redis.js';
+import { FakeClient, FakeServer } from './fake-redis.js';
 
 function begin() {
   const server = new FakeServer();
@@ -25,6 +26,9 @@ async function answers(): Promise<void> {
 
 describe('a bus over Redis', () => {
   const logs = collectLogs();
+  afterEach(() => {
+    jest.restoreAllMocks();
+  });
 
   it('A value reaches the channel that was opened before, with all subscribers on one connection', async () => {
     const { server, bus, received, listen } = begin();
@@ -107,6 +111,20 @@ describe('a bus over Redis', () => {
     for (const subscription of subscriptions) subscription.unsubscribe();
     await answers();
     expect(server.connections.size).toBe(1);
+  });
+
+  it('A bus whose second connection never answers sends on', async () => {
+    const { client, server, bus, listen } = begin();
+    jest.spyOn(FakeClient.prototype, 'subscribe').mockReturnValue(new Promise(() => undefined));
+    const subscription = listen('a');
+    await answers();
+    const clock = virtualTime();
+    void bus.send('b', 1);
+    await clock.advance(60_000);
+    clock.restore();
+    await answers();
+    expect([client.isReady, server.commands]).toEqual([true, [['PUBLISH', 'rxmux:b', '1']]]);
+    subscription.unsubscribe();
   });
 
   it('A client that is not connected refuses to send', async () => {

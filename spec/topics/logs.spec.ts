@@ -119,6 +119,19 @@ describe('a log over a broker', () => {
     subscription.unsubscribe();
   });
 
+  it('The log shows each outage of a topic without messages, and one line for an outage that lasts', async () => {
+    const clock = virtualTime();
+    const { broker, subscription } = begin();
+    await clock.advance();
+    for (const failures of [200, 1]) {
+      for (let n = 0; n < failures; n++) broker.fail('BROKER_AWAY');
+      await clock.advance(120_000);
+    }
+    subscription.unsubscribe();
+    clock.restore();
+    expect(logs.warnings).toEqual(['rxmux: topic numbers: BROKER_AWAY', 'rxmux: topic numbers: BROKER_AWAY']);
+  });
+
   it('A subscriber that comes while the broker is away gets its place later', async () => {
     const broker = new NumberBroker();
     broker.failures.push(new Error('down'), new Error('down'));

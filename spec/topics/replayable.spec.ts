@@ -101,6 +101,8 @@ describe('replayable', () => {
     });
     await expect(valuesOf(answer)).rejects.toThrow('no model');
     await expect(valuesOf(replayable(throwError(() => new Error('no line'))))).rejects.toThrow('no line');
+    const effect = { '~effect/Effect': {}, [Symbol.iterator]: () => [1].values() };
+    await expect(valuesOf(replayable(effect))).rejects.toThrow('Effect.runPromise(effect)');
   });
 
   it('`stop` releases an iterator, and aborts the signal of a function', async () => {

@@ -1,5 +1,21 @@
 import { describe, expect, it } from '@jest/globals';
-import { EMPTY, filter, firstValueFrom, from, lastValueFrom, map, NEVER, of, retry, Subject, take, throwError, timer, toArray } from 'rxjs';
+import {
+  EMPTY,
+  filter,
+  firstValueFrom,
+  from,
+  lastValueFrom,
+  map,
+  NEVER,
+  of,
+  retry,
+  Subject,
+  take,
+  takeUntil,
+  throwError,
+  timer,
+  toArray,
+} from 'rxjs';
 import type { Observable } from 'rxjs';
 import { marbles } from '../../marbles/support/virtual.js';
 import { client, contract, plain, stream } from '../../src/contract.js';
@@ -132,6 +148,18 @@ describe('a slow subscriber', () => {
     await first;
     await expect(slow.next()).rejects.toThrow('more than 1000 messages wait for this subscriber');
   });
+
+  it.each([
+    ['its place', null],
+    ['its history', 0],
+  ])("A subscriber that waits for %s fails at 1 000 waiting messages with 'error'", async (_, after) => {
+    const live$ = new Subject<Message<number, number>>();
+    const log: Log<number, number> = { live$, head: () => NEVER, history: () => NEVER, publish: () => Promise.resolve(0) };
+    const end = lastValueFrom(catchUp(log, after, { overflow: 'error' }).pipe(takeUntil(timer(1_000))));
+    for (const cursor of numbers(1, 1_001)) live$.next({ cursor, value: cursor });
+    await expect(end).rejects.toThrow('more than 1000 messages wait for this subscriber');
+    expect(live$.observed).toBe(false);
+  });
 });
 
 describe('catchUp', () => {
@@ -210,6 +238,20 @@ describe('the start of a log', () => {
     const from = { from: 'start' } as const;
     await expect(lastValueFrom(catchUp({ ...log, live$: NEVER, head: throws }, null, from))).rejects.toBe(thrown);
     await expect(lastValueFrom(catchUp({ ...log, live$: NEVER, head: () => ['a'], history: throws }, null, from))).rejects.toBe(thrown);
+  });
+
+  it("`catchUp` errors with what the first step of a history throws, with `from: 'start'` and a head that comes later", async () => {
+    const thrown = new Error('no broker');
+    const next = (): never => {
+      throw thrown;
+    };
+    const log: Log<number, string> = {
+      ...memoryLog<number>(),
+      live$: NEVER,
+      head: () => Promise.resolve('a'),
+      history: () => ({ [Symbol.iterator]: () => ({ next }) }),
+    };
+    await expect(lastValueFrom(catchUp(log, null, { from: 'start' }).pipe(takeUntil(timer(1_000))))).rejects.toBe(thrown);
   });
 
   it('`catchUp` refuses another start', () => {

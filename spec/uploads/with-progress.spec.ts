@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { count, from, ignoreElements, lastValueFrom, map, mergeMap, range, Subject } from 'rxjs';
 import type { ObservableInput } from 'rxjs';
 import { z } from 'zod';
@@ -148,6 +148,69 @@ describe('withProgress', () => {
     const { length } = taken;
     await peer.ping();
     expect([isReleased, taken.length]).toEqual([true, length]);
+  });
+
+  it.each([
+    [
+      'a generator',
+      () =>
+        (function* () {
+          yield SLICE;
+          throw new RangeError('the disk is gone');
+        })(),
+    ],
+    [
+      'an async generator',
+      () =>
+        (async function* () {
+          await turn();
+          yield SLICE;
+          throw new RangeError('the disk is gone');
+        })(),
+    ],
+  ])('A call whose input fails as %s reports no more', async (_, make) => {
+    const peer = await dial(() => new Subject());
+    const taken: number[] = [];
+    await expect(
+      send(
+        peer,
+        withProgress(peer, make(), (bytes) => taken.push(bytes)),
+      ),
+    ).rejects.toThrow('the disk is gone');
+    await peer.ping();
+    expect(taken).toEqual([]);
+  });
+
+  it('A ping that is lost ends no report', async () => {
+    const peer = await dial(async function* (payloads) {
+      await lastValueFrom(payloads.pipe(ignoreElements()), { defaultValue: null });
+      yield 'done';
+    });
+    jest.spyOn(peer, 'ping').mockRejectedValueOnce(new Error('the socket is gone'));
+    const taken: number[] = [];
+    expect(
+      await send(
+        peer,
+        withProgress(peer, later(), (bytes) => taken.push(bytes)),
+      ),
+    ).toBe('done');
+    await until('the last bytes', () => taken.at(-1) === TOTAL);
+  });
+
+  it('An Effect is refused with the line that runs it', async () => {
+    const peer = await dial(() => new Subject());
+    const effect = {
+      '~effect/Effect': {},
+      *[Symbol.iterator]() {
+        yield 1;
+      },
+    };
+    await expect(
+      send(
+        peer,
+        withProgress<unknown>(peer, effect, () => undefined),
+      ),
+    ).rejects.toThrow('Effect.runPromise(effect)');
   });
 
   it('A call that fails before it sends anything releases its input', async () => {

@@ -18,12 +18,13 @@ import { ResetCode } from '../wire/codes.js';
 import { RemoteError } from '../wire/errors.js';
 import { AnsweredCall } from './call.js';
 import type { Call } from './call.js';
+import type { Refine } from './checked-items.js';
 import { TIMEOUT_HEADER, checkEntry, checkProcedure, isProcedure, leaveUnknown } from './contract.js';
 import type { Contract, NamesOf } from './contract.js';
 import { isReply } from './procedure.js';
 import type { ChannelProcedure, Procedure, Received, RequestProcedure, Sent, StreamProcedure, UploadProcedure } from './procedure.js';
 import { checkErrors, checkFor, checkItems, checkOutput, refineFor, refineInput } from './output.js';
-import type { ErrorChecks, Refine } from './output.js';
+import type { ErrorChecks } from './output.js';
 import { checkBy, checkEach, checkOr, isUnchecked } from './validate.js';
 import type { Check } from './validate.js';
 

@@ -2,10 +2,12 @@ import { Observable } from 'rxjs';
 import type { PeerContext } from '../peer/options.js';
 import { endedHere } from '../stream/end.js';
 import type { CloseCause } from '../stream/end.js';
+import { asyncSource } from '../stream/input.js';
 import type { Stream } from '../stream/stream.js';
 import { ResetCode, resetCodeName } from '../wire/codes.js';
 import { RemoteError } from '../wire/errors.js';
 import type { Metadata } from '../wire/frame.js';
+import { CheckedItems } from './checked-items.js';
 import type { Kind, Procedure } from './procedure.js';
 import { checkBy, checkEach, checkOr } from './validate.js';
 import type { Check } from './validate.js';
@@ -120,19 +122,7 @@ class CheckedInputs extends Observable<unknown> implements AsyncIterable<unknown
   }
 
   [Symbol.asyncIterator](): AsyncIterableIterator<unknown> {
-    const items = this.#stream[Symbol.asyncIterator]();
-    const iterator: AsyncIterableIterator<unknown> = {
-      next: async () => {
-        const item = await items.next();
-        return item.done === true ? item : { done: false, value: await this.#checked(item.value) };
-      },
-      return: async () => {
-        await items.return?.();
-        return { done: true, value: undefined };
-      },
-      [Symbol.asyncIterator]: () => iterator,
-    };
-    return iterator;
+    return new CheckedItems(asyncSource(this.#stream[Symbol.asyncIterator]()), (item) => this.#checked(item));
   }
 
   /** Resets the stream where an item is invalid, also where the answer would go on without it. */

@@ -1,4 +1,4 @@
-import { lastValueFrom } from 'rxjs';
+import { defaultIfEmpty, lastValueFrom } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { OPEN_NAMES } from '../peer/calls.js';
 import type { InputOptions, OpenOptions } from '../peer/calls.js';
@@ -156,19 +156,20 @@ function callsOf(peer: Peer, api: Contract, validate: boolean, prefix: string): 
 function callOf(peer: Peer, name: string, { kind, output }: Procedure, validate: boolean): unknown {
   const check = checkBy(validate ? output : undefined, `what '${name}' sent`);
   const checked = checkEach(check);
-  const unchecked = (payload: unknown, input: Input<unknown>, options?: OpenOptions): Observable<unknown> =>
+  const sending = (payload: unknown, input: Input<unknown>, options?: OpenOptions): Observable<unknown> =>
     peer.open$(opening(name, payload), { ...timed(options, SENDING_NAMES), input });
-  const sending = (...call: Parameters<typeof unchecked>): Observable<unknown> => unchecked(...call).pipe(checked);
   switch (kind) {
     case 'stream':
       return (payload: unknown, options?: OpenOptions<unknown, never>) => peer.open$(opening(name, payload), timed(options)).pipe(checked);
     case 'channel':
-      return sending;
-    case 'upload':
-      return Object.assign(sending, {
+      return (...call: Parameters<typeof sending>) => sending(...call).pipe(checked);
+    case 'upload': {
+      const uploading = (...call: Parameters<typeof sending>) => sending(...call).pipe(defaultIfEmpty<unknown, unknown>(null), checked);
+      return Object.assign(uploading, {
         // Async, so that bad options reject.
-        promise: async (...call: Parameters<typeof unchecked>) => lastValueFrom(unchecked(...call), { defaultValue: null }).then(check),
+        promise: async (...call: Parameters<typeof sending>) => lastValueFrom(uploading(...call)),
       });
+    }
     case 'request':
       return Object.assign(
         (payload: unknown, options?: OpenOptions<unknown, never>) => peer.request$(opening(name, payload), timed(options)).pipe(checked),

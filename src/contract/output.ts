@@ -1,15 +1,14 @@
 import { catchError, identity } from 'rxjs';
-import { guard } from '../rx/subscribers.js';
 import { declaredError, isDeclared, report } from '../stream/end.js';
 import { observableFrom, promisedBy, pullSource, refuseBytes } from '../stream/input.js';
-import type { PullSource, Source } from '../stream/input.js';
-import { PulledIterator } from '../stream/iterator.js';
-import type { Pull } from '../stream/iterator.js';
+import type { Source } from '../stream/input.js';
 import { SharedPayload } from '../stream/payload.js';
 import { Stream } from '../stream/stream.js';
 import { isThenable, oneLine } from '../util/check.js';
 import { RemoteError, isMuxError } from '../wire/errors.js';
 import type { AnsweredCall } from './call.js';
+import { CheckedItems } from './checked-items.js';
+import type { Refine } from './checked-items.js';
 import { failure } from './failure.js';
 import type { CommonErrors, Failure } from './failure.js';
 import { isReply } from './procedure.js';
@@ -63,9 +62,6 @@ function refuseFor({ name, stream }: AnsweredCall, what: string, value: string):
     throw failure('INTERNAL', `${value} does not fit its schema: the answering side's log has the issues`);
   };
 }
-
-/** Throws what the caller gets for an error of an answer, or rejects with it where a schema needs time. */
-export type Refine = (error: unknown) => Promise<never>;
 
 /** The checks of the data of declared errors, by the names of the errors. */
 export type ErrorChecks = ReadonlyMap<string, Check>;
@@ -131,73 +127,4 @@ export function checkItems(items: Source<unknown> | Blob, check: Check): Source<
   refuseBytes(items);
   const source = pullSource(Object(items) as object);
   return source === null ? observableFrom(items as Source<unknown>).pipe(checkEach(check)) : new CheckedItems(source, check);
-}
-
-function raise(error: unknown): never {
-  throw error;
-}
-
-/** Items that are pulled and checked one by one. */
-class CheckedItems extends PulledIterator<unknown> implements AsyncIterable<unknown> {
-  constructor(
-    private readonly source: PullSource,
-    private readonly check: Check,
-    private readonly refine: Refine = raise,
-  ) {
-    super();
-  }
-
-  [Symbol.asyncIterator](): this {
-    return this;
-  }
-
-  pull(pull: Pull<unknown>): void {
-    // The source has not failed by itself, so it still has to be stopped.
-    const refuse = (error: unknown): void => {
-      guard('ending an input', () => this.source.stop());
-      pull.reject(error);
-    };
-    const pass = (value: unknown): void => {
-      pull.resolve({ done: false, value });
-    };
-    const fail = (error: unknown): void => {
-      try {
-        this.refine(error).catch((refined: unknown) => pull.reject(refined));
-      } catch (refined) {
-        pull.reject(refined);
-      }
-    };
-    const taker: Pull<unknown> = {
-      resolve: ({ done, value }) => {
-        if (done === true) {
-          pull.resolve({ done, value: undefined });
-          return;
-        }
-        let checked: unknown;
-        try {
-          checked = this.check(value);
-        } catch (error) {
-          refuse(error);
-          return;
-        }
-        if (isThenable(checked)) Promise.resolve(checked).then(pass, refuse);
-        else pass(checked);
-      },
-      reject: fail,
-    };
-    try {
-      this.source.pull(taker);
-    } catch (error) {
-      fail(error);
-    }
-  }
-
-  override stop(): unknown {
-    return this.source.stop();
-  }
-
-  return(): Promise<IteratorReturnResult<undefined>> {
-    this.stop();
-    return Promise.resolve({ done: true, value: undefined });
-  }
 }

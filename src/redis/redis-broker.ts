@@ -11,7 +11,7 @@ import { explain } from './redis-error.js';
 const PAGE = 100;
 const BLOCK_MS = 5_000;
 /** A server that is silent this long is not there: a read answers after {@link BLOCK_MS} at the latest. */
-const SILENCE_MS = 3 * BLOCK_MS;
+export const SILENCE_MS = 3 * BLOCK_MS;
 /** The same key within this time is one message. */
 const DEDUPLICATION_S = 120;
 /** The fields of a message and of the first one, which has no value. */

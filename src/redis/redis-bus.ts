@@ -1,8 +1,9 @@
-import { Observable, retry, switchMap } from 'rxjs';
+import { firstValueFrom, Observable, race, retry, switchMap, timer } from 'rxjs';
 import { Outage } from '../topics/broker-error.js';
 import type { BrokerError } from '../topics/broker-error.js';
 import { busOver } from '../topics/bus.js';
 import type { Bus, BusBroker } from '../topics/bus.js';
+import { SILENCE_MS } from './redis-broker.js';
 import { checkClient, checkReady, command, connection } from './redis-client.js';
 import type { AnyRedis, RedisClient, RedisSentinel } from './redis-client.js';
 import { explain } from './redis-error.js';
@@ -45,10 +46,10 @@ class RedisChannels implements BusBroker {
     return explain(error, name, this.client);
   }
 
-  /** A server hears its own value: its channels are opened first. */
+  /** A server hears its own value: its channels are opened first, unless the connection that listens is silent. */
   async send(channel: string, json: string): Promise<void> {
     checkReady(this.client);
-    await this.#listening;
+    await firstValueFrom(race(this.#listening, timer(SILENCE_MS)));
     await command(this.client, 'PUBLISH', this.#nameOf(channel), json);
   }
 

@@ -1,6 +1,7 @@
 import { timer } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { log } from '../logger.js';
+import { steadyNow } from '../util/time.js';
 
 /**
  * Why a broker did not do its work:
@@ -43,13 +44,17 @@ export class BrokerError extends Error {
 /** Between two tries while a broker is away. */
 const RETRY_MS = 250;
 
+/** A topic without messages shows no answer of its broker. So a failure this long after the last one begins another outage. */
+const FORGET_MS = 60_000;
+
 /** Waits while a broker is away. The log shows the first failure of an outage. */
 export class Outage {
-  #isShown = false;
+  /** The time of the last failure. */
+  #failedAt = -Infinity;
 
   /** The broker has answered. */
   over(): void {
-    this.#isShown = false;
+    this.#failedAt = -Infinity;
   }
 
   /**
@@ -60,8 +65,9 @@ export class Outage {
    */
   wait(error: BrokerError, text = error.message): Observable<unknown> {
     if (error.code !== 'BROKER_AWAY') throw error;
-    log(this.#isShown ? 'debug' : 'warn', text);
-    this.#isShown = true;
+    const now = steadyNow();
+    log(now - this.#failedAt < FORGET_MS ? 'debug' : 'warn', text);
+    this.#failedAt = now;
     return timer(RETRY_MS);
   }
 }

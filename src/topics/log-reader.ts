@@ -112,8 +112,11 @@ export class LogReader<T, C, R = Item<T, C>> extends PulledIterator<R> implement
   #overflow(): void {
     const { beyond, places } = this.policy;
     if (beyond === 'drop') this.#waiting?.shift();
-    else if (beyond === 'error') this.#fail(new QueueOverflowError(`more than ${places} messages wait for this subscriber`));
-    else {
+    else if (beyond === 'error') {
+      this.#fail(new QueueOverflowError(`more than ${places} messages wait for this subscriber`));
+      // A taker may wait for its place, or for the history.
+      this.#advance();
+    } else {
       this.#waiting = null;
       this.#isBehind = true;
     }

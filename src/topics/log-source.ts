@@ -115,13 +115,11 @@ class StartSource<T, C> implements PullSource {
     this.#end = value ?? null;
     this.#source.stop();
     try {
-      this.#history = sourceOf(this.log.history(null));
+      this.#source = this.#history = sourceOf(this.log.history(null));
+      this.pull(taker);
     } catch (error) {
       taker.reject(error);
-      return;
     }
-    this.#source = this.#history;
-    this.pull(taker);
   }
 
   #pass(result: IteratorResult<unknown, undefined>, taker: Pull<unknown>): void {

@@ -1,6 +1,6 @@
 import { Subscription } from 'rxjs';
 import { log } from '../logger.js';
-import { pullSource, refuseBytes } from '../stream/input.js';
+import { adopted, pullSource, refuseBytes } from '../stream/input.js';
 import type { PullSource, Source } from '../stream/input.js';
 import { PulledIterator } from '../stream/iterator.js';
 import type { Pull } from '../stream/iterator.js';
@@ -170,7 +170,8 @@ class Replay<T> implements Replayable<T>, Pull<unknown> {
     return this.#end.error === null ? END : this.#end;
   }
 
-  #begin(input: Source<T>): void {
+  #begin(source: Source<T>): void {
+    const input = adopted(source) as Source<T>;
     refuseBytes(input);
     const pulled = pullSource(Object(input) as object);
     if (pulled !== null) this.#ahead = this.keep / 2;

@@ -2,7 +2,7 @@ import { map } from 'rxjs';
 import { checkPeer } from '../peer/options.js';
 import type { Peer } from '../peer/peer.js';
 import { guard } from '../rx/subscribers.js';
-import { observableFrom, pullSource, refuseBytes, releaseInput } from '../stream/input.js';
+import { adopted, observableFrom, pullSource, refuseBytes, releaseInput } from '../stream/input.js';
 import type { Input, PullSource, Source } from '../stream/input.js';
 import { PulledIterator } from '../stream/iterator.js';
 import type { Pull } from '../stream/iterator.js';
@@ -21,7 +21,8 @@ const MOST_WAITING_BYTES = DEFAULT_LIMITS.maxUnsentBytes;
  * here, in the socket or on the line do not count.
  *
  * The wire acknowledges no payload. So this pings behind the payloads that have left, one ping at a time, and counts them when the pong
- * comes. Reports thus come once a round trip, and up to 2.5 MiB of what they count may wait for a slow reader.
+ * comes. Reports thus come once a round trip, and up to 2.5 MiB of what they count may wait for a slow reader. Once a socket that drains has
+ * a replacement, the pings take that one: bytes that are still on the old line count early.
  *
  * Bytes count as they are, and any other payload counts in its encoded form. The input is pulled as the queue drains. Items
  * that an Observable pushes meanwhile wait in memory. Beyond 64 MiB the call fails with QueueOverflowError.
@@ -75,8 +76,9 @@ class Progress<T> extends PulledIterator<T> implements AsyncIterableIterator<T, 
   pull(taker: Pull<T>): void {
     this.#left = this.#pulled;
     this.#ping();
-    this.#source ??= this.#begin();
-    if (this.#overflow === null)
+    try {
+      this.#source ??= this.#begin();
+      if (this.#overflow !== null) throw this.#overflow;
       this.#source.pull({
         resolve: ({ done, value }) => {
           if (done === true) taker.resolve(END);
@@ -86,7 +88,9 @@ class Progress<T> extends PulledIterator<T> implements AsyncIterableIterator<T, 
           this.#fail(error, taker);
         },
       });
-    else this.#fail(this.#overflow, taker);
+    } catch (error) {
+      this.#fail(error, taker);
+    }
   }
 
   return(): Promise<IteratorReturnResult<undefined>> {
@@ -97,7 +101,7 @@ class Progress<T> extends PulledIterator<T> implements AsyncIterableIterator<T, 
   }
 
   #begin(): PullSource {
-    const input = typeof this.input === 'function' ? this.input() : this.input;
+    const input = adopted(typeof this.input === 'function' ? this.input() : this.input);
     refuseBytes(input);
     return pullSource(Object(input) as object) ?? sourceOf(this.#bounded(input as Source<T>));
   }
@@ -154,7 +158,9 @@ class Progress<T> extends PulledIterator<T> implements AsyncIterableIterator<T, 
         });
         this.#ping();
       },
-      () => undefined,
+      () => {
+        this.#isPinging = false;
+      },
     );
   }
 }
