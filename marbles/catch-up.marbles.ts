@@ -28,7 +28,7 @@ const BROKEN = new Error('the broker is gone');
 const LOST = new CursorLost('z');
 
 /** Writes a bare cursor as a capital letter. */
-const letterOf = ({ cursor, value }: TopicItem<string, string>): string => value ?? cursor.toUpperCase();
+const letterOf = ({ cursor, value }: TopicItem<string>): string => value ?? cursor.toUpperCase();
 
 const asMessages = (letter$: Observable<string>) => letter$.pipe(map((letter) => ({ cursor: letter, value: letter })));
 
@@ -130,7 +130,7 @@ describe('catchUp', () => {
     marbles<[Row]>(({ hot, cold, expectObservable, expectSubscriptions }, row) => {
       const live$ = hot(row.live, undefined, BROKEN);
       const history$ = cold(row.history ?? '', undefined, LOST);
-      const log: Log<string, string> = {
+      const log: Log<string> = {
         live$: asMessages(live$),
         head: () => (row.head === undefined ? EMPTY : cold(row.head)),
         history: () => asMessages(history$),
@@ -150,7 +150,7 @@ describe('catchUp', () => {
       const subs2 = '    ----^----!';
       const expected1 = 'A-b---c--|';
       const expected2 = '----A-c--|';
-      const log: Log<string, string> = {
+      const log: Log<string> = {
         live$: asMessages(live$),
         head: () => ['a'],
         history: () => [],
@@ -164,7 +164,7 @@ describe('catchUp', () => {
   );
 
   it('`catchUp` refuses an unknown overflow and a log that is none', () => {
-    const log = null as unknown as Log<string, string>;
+    const log = null as unknown as Log<string>;
     expect(() => catchUp(log, null)).toThrow('log: expected a Log, got null');
     expect(() => catchUp(log, null, { overflow: 'buffers' as never })).toThrow('overflow: expected');
   });

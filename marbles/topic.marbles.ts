@@ -40,7 +40,7 @@ interface TopicServer extends Dialed {
  * virtual time.
  */
 function topicServer(streams$: Observable<never>, { keep, latencyMs }: Row): TopicServer {
-  let log: Log<string, string> = memoryLog({ keep });
+  let log: Log<string> = memoryLog({ keep });
   const answer = (since: string | null): Observable<unknown> => merge(answerTopic(log, since), streams$);
   const made = dialed((peer) => peer.streams$.pipe(respond(answer)).subscribe(), { latencyMs });
   return {
@@ -53,7 +53,7 @@ function topicServer(streams$: Observable<never>, { keep, latencyMs }: Row): Top
 }
 
 const follow = (peer: Peer, onLost: Row['onLost']): Observable<string> =>
-  topic<string, string>(peer, (since) => peer.open$<TopicItem<string, string>>(since, { retry: 'safe' }), { onLost });
+  topic<string>(peer, (since) => peer.open$<TopicItem<string>>(since, { retry: 'safe' }), { onLost });
 
 describe('topic', () => {
   it.each<Row>([

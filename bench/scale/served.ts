@@ -24,7 +24,7 @@ interface Presence {
 export const measured = contract({
   /** The calls of the clients. */
   now: request<void, number>(),
-  follow: stream<void, TopicItem<string, string>>(),
+  follow: stream<void, TopicItem<string>>(),
   /** The orders of the measurement. */
   publish: request<string, string>(),
   /** The CPU of the process so far, in µs. */

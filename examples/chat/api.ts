@@ -22,7 +22,7 @@ export const ROOMS = room.options;
 
 export const api = contract({
   /** The lines after a cursor; `null` for all that are kept. */
-  lines: stream({ payload: v.object({ room, since: v.nullable(v.string()) }), item: plain<TopicItem<Line, string>>() }),
+  lines: stream({ payload: v.object({ room, since: v.nullable(v.string()) }), item: plain<TopicItem<Line>>() }),
   say: request({ payload: v.object({ room, line }), reply: plain<string>() }),
   /** Joins a room as long as the call lasts. */
   join: stream({ payload: v.object({ room, name }), item: plain<Present>() }),

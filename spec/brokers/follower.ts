@@ -22,9 +22,9 @@ export class Follower {
     this.#peer = peer;
     const open = (since: string | null) => {
       const call: Call = { op: 'follow', since };
-      return peer.open$<TopicItem<number, string>>(call, { retry: 'safe' }).pipe(tap(() => this.#place()));
+      return peer.open$<TopicItem<number>>(call, { retry: 'safe' }).pipe(tap(() => this.#place()));
     };
-    topic<number, string>(peer, open).subscribe({
+    topic<number>(peer, open).subscribe({
       next: (value) => this.#take(value),
       error: (error: unknown) => this.#fail(error),
     });

@@ -6,7 +6,7 @@ import { redis } from './redis.js';
 /** A client of a broker, and the topics there. */
 export interface Connected {
   readonly bus: Bus;
-  log<T>(topic: string): Log<T, string>;
+  log<T>(topic: string): Log<T>;
   close(): Promise<void>;
 }
 

@@ -119,9 +119,8 @@ describe.each(KINDS)('rooms over $name', (kind) => {
     const received = [first, second].map((server) => {
       const peer = client(server);
       const messages: string[] = [];
-      const open = (since: string | null) =>
-        peer.open$<TopicItem<string, string>>({ op: 'typing', since } satisfies Call, { retry: 'safe' });
-      const following = topic<string, string>(peer, open).subscribe((value) => messages.push(value));
+      const open = (since: string | null) => peer.open$<TopicItem<string>>({ op: 'typing', since } satisfies Call, { retry: 'safe' });
+      const following = topic<string>(peer, open).subscribe((value) => messages.push(value));
       endings.push(() => following.unsubscribe());
       return messages;
     });

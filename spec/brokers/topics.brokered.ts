@@ -19,7 +19,7 @@ class Publisher {
   #isGoing = true;
   readonly #running: Promise<void>;
 
-  constructor(private readonly log: Log<number, string>) {
+  constructor(private readonly log: Log<number>) {
     this.#running = this.#run();
   }
 

@@ -68,7 +68,7 @@ describe('processes of one machine', () => {
 
   const follow = (peer: Peer, onLost?: () => readonly number[]): number[] => {
     const received: number[] = [];
-    const open = (since: string | null) => peer.open$<TopicItem<number, string>>({ op: 'follow', since }, { retry: 'safe' });
+    const open = (since: string | null) => peer.open$<TopicItem<number>>({ op: 'follow', since }, { retry: 'safe' });
     const following = topic(peer, open, { onLost }).subscribe((n) => received.push(n));
     ending.push(() => {
       following.unsubscribe();

@@ -58,8 +58,8 @@ async function freezing(lab: Lab, to: string): Promise<{ readonly url: string; r
   return { url: `ws://127.0.0.1:${portOf(proxy)}`, freeze };
 }
 
-const chat = contract({ say: request<string>(), lines: stream<string | null, TopicItem<string, string>>() });
-const answered = (log: Log<string, string>) =>
+const chat = contract({ say: request<string>(), lines: stream<string | null, TopicItem<string>>() });
+const answered = (log: Log<string>) =>
   answering(chat, {
     say: async (line) => {
       await log.publish(line);
@@ -67,7 +67,7 @@ const answered = (log: Log<string, string>) =>
     lines: (since) => catchUp(log, since),
   });
 
-const llm = contract({ tokens: stream<string | null, TopicItem<number, string>>() });
+const llm = contract({ tokens: stream<string | null, TopicItem<number>>() });
 
 mistakes([
   {

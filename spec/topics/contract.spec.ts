@@ -4,13 +4,13 @@ import { testBuses, testLogs } from './contract.js';
 import type { Topics } from './contract.js';
 
 const inMemory = (): Topics => {
-  const logs = new Map<string, Log<unknown, string>>();
+  const logs = new Map<string, Log<unknown>>();
   return {
     bus: memoryBus(),
-    log: <T>(topic: string): Log<T, string> => {
+    log: <T>(topic: string): Log<T> => {
       const log = logs.get(topic) ?? memoryLog<unknown>();
       logs.set(topic, log);
-      return log as Log<T, string>;
+      return log as Log<T>;
     },
     close: () => undefined,
   };

@@ -8,7 +8,7 @@ import type { Bus, Log } from '../../src/topics.js';
 export interface Topics {
   readonly bus: Bus;
   /** @param topic of letters, digits, dots and colons */
-  log<T>(topic: string): Log<T, string>;
+  log<T>(topic: string): Log<T>;
   close(): unknown;
 }
 
@@ -82,9 +82,9 @@ export function testLogs(name: string, begin: () => Promise<Topics> | Topics, ke
   describe(`a log of ${name}`, () => {
     let topics: Topics;
     let nth = 0;
-    const fresh = <T>(): Log<T, string> => topics.log<T>(`topic${nth++}`);
+    const fresh = <T>(): Log<T> => topics.log<T>(`topic${nth++}`);
     /** Follows a log from now on. */
-    const following = async <T>(log: Log<T, string>, count: number): Promise<{ readonly received: Promise<T[]> }> => {
+    const following = async <T>(log: Log<T>, count: number): Promise<{ readonly received: Promise<T[]> }> => {
       let placed = (): void => undefined;
       const isPlaced = new Promise<void>((resolve) => (placed = resolve));
       const received = values(

@@ -236,7 +236,7 @@ describe('replayable over real sockets', () => {
     const line = await CuttingLine.open(portOf(server));
     const peer = connect(line.url, { reconnect: { minDelayMs: 1, maxDelayMs: 5 } });
     const received: number[] = [];
-    const open = (since: string | null) => peer.open$<TopicItem<number, string>>({ since }, { retry: 'safe' });
+    const open = (since: string | null) => peer.open$<TopicItem<number>>({ since }, { retry: 'safe' });
     await lastValueFrom(
       topic(peer, open).pipe(
         tap((n) => {
@@ -260,7 +260,7 @@ describe('replayable over real sockets', () => {
     await server.listening;
     const peer = connect(`ws://127.0.0.1:${portOf(server)}`);
     const errors: unknown[] = [];
-    topic(peer, () => peer.open$<TopicItem<number, string>>('go', { retry: 'safe' })).subscribe({
+    topic(peer, () => peer.open$<TopicItem<number>>('go', { retry: 'safe' })).subscribe({
       error: (error: unknown) => errors.push(error),
     });
     await until('an error', () => errors.length > 0);

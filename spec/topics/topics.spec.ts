@@ -38,7 +38,7 @@ async function next<T>(items: AsyncIterator<T, undefined>): Promise<T> {
   return result.value;
 }
 
-async function values<T>(items: AsyncIterator<TopicItem<T, string>, undefined>, count: number): Promise<(T | undefined)[]> {
+async function values<T>(items: AsyncIterator<TopicItem<T>, undefined>, count: number): Promise<(T | undefined)[]> {
   const all: (T | undefined)[] = [];
   while (all.length < count) all.push((await next(items)).value);
   return all;
@@ -56,7 +56,7 @@ class CountingCodec extends JsonCodec {
 
 const numbers = (first: number, last: number): number[] => Array.from({ length: last - first + 1 }, (_, index) => first + index);
 
-async function publishAll(log: Log<number, string>, first: number, last: number): Promise<void> {
+async function publishAll(log: Log<number>, first: number, last: number): Promise<void> {
   for (const number of numbers(first, last)) await log.publish(number);
 }
 
@@ -66,8 +66,8 @@ describe('answerTopic', () => {
     const codec = new CountingCodec();
     const { dialer, acceptor } = createPair({ codec });
     acceptor.streams$.pipe(respond((since: string | null) => answerTopic(log, since))).subscribe();
-    const open = (since: string | null) => dialer.open$<TopicItem<string, string>>(since);
-    const received = [1, 2, 3].map(() => firstValueFrom(topic<string, string>(dialer, (since) => open(since))));
+    const open = (since: string | null) => dialer.open$<TopicItem<string>>(since);
+    const received = [1, 2, 3].map(() => firstValueFrom(topic<string>(dialer, (since) => open(since))));
     // A fourth subscriber has its place once the others have theirs, because the calls arrive in order.
     await firstValueFrom(open(null));
     await log.publish('hello');
@@ -76,7 +76,7 @@ describe('answerTopic', () => {
   });
 
   it('`answerTopic` sends a lost cursor to the client of a contract, past an errorSerializer', async () => {
-    const api = contract({ prices: stream({ payload: plain<{ since: string | null }>(), item: plain<TopicItem<number, string>>() }) });
+    const api = contract({ prices: stream({ payload: plain<{ since: string | null }>(), item: plain<TopicItem<number>>() }) });
     const log = memoryLog<number>();
     const { dialer } = createPair(
       api,
@@ -165,7 +165,7 @@ describe('a slow subscriber', () => {
 describe('catchUp', () => {
   it('An iterator of `catchUp` releases the log when its loop ends', async () => {
     const live$ = new Subject<Message<number, string>>();
-    const log: Log<number, string> = { ...memoryLog<number>(), live$, head: () => of('a'), history: () => NEVER };
+    const log: Log<number> = { ...memoryLog<number>(), live$, head: () => of('a'), history: () => NEVER };
     for await (const item of catchUp(log, null)) {
       expect([item, live$.observed]).toEqual([{ cursor: 'a' }, true]);
       break;
@@ -186,14 +186,14 @@ describe('catchUp', () => {
     const throws = (): never => {
       throw thrown;
     };
-    const log: Log<number, string> = { ...memoryLog<number>(), live$: NEVER, head: throws, history: throws };
+    const log: Log<number> = { ...memoryLog<number>(), live$: NEVER, head: throws, history: throws };
     await expect(lastValueFrom(catchUp(log, null))).rejects.toBe(thrown);
     await expect(lastValueFrom(catchUp(log, 'a'))).rejects.toBe(thrown);
   });
 
   it('`catchUp` goes on with live messages where the head is empty', async () => {
     const live$ = new Subject<Message<number, string>>();
-    const log: Log<number, string> = { ...memoryLog<number>(), live$, head: () => EMPTY };
+    const log: Log<number> = { ...memoryLog<number>(), live$, head: () => EMPTY };
     const first = firstValueFrom(catchUp(log, null));
     live$.next({ cursor: 'a', value: 1 });
     expect(await first).toEqual({ cursor: 'a', value: 1 });
@@ -201,7 +201,7 @@ describe('catchUp', () => {
 });
 
 describe('the start of a log', () => {
-  const valuesOf = async (items$: Observable<TopicItem<number, string>>, count: number) =>
+  const valuesOf = async (items$: Observable<TopicItem<number>>, count: number) =>
     (await lastValueFrom(items$.pipe(take(count), toArray()))).map(({ value }) => value);
 
   it("`catchUp` emits every kept message with `from: 'start'`, and then new ones", async () => {
@@ -261,7 +261,7 @@ describe('the start of a log', () => {
 });
 
 describe('memoryLog', () => {
-  const received = <T>(log: Log<T, string>, count: number): Promise<(T | undefined)[]> =>
+  const received = <T>(log: Log<T>, count: number): Promise<(T | undefined)[]> =>
     firstValueFrom(
       catchUp(log, null).pipe(
         filter(({ value }) => value !== undefined),
@@ -350,11 +350,11 @@ describe('a loss', () => {
     const { dialer, acceptor } = createPair();
     acceptor.streams$.pipe(respond((since: string | null) => answerTopic(log, since, { from: 'start' }))).subscribe();
     let opens = 0;
-    const open = (since: string | null) => dialer.open$<TopicItem<number, string>>(opens++ === 0 ? 'stale:1' : since);
+    const open = (since: string | null) => dialer.open$<TopicItem<number>>(opens++ === 0 ? 'stale:1' : since);
     const again = (error: unknown) => (error instanceof CursorLost ? of(0) : throwError(() => error));
     const values$ = isRetried
-      ? topic<number, string>(dialer, open).pipe(retry({ delay: again }))
-      : topic<number, string>(dialer, open, { onLost: () => EMPTY });
+      ? topic<number>(dialer, open).pipe(retry({ delay: again }))
+      : topic<number>(dialer, open, { onLost: () => EMPTY });
     const received = firstValueFrom(values$.pipe(take(isRetried ? 3 : 1), toArray()));
     await dialer.ping();
     await dialer.ping();
@@ -473,7 +473,7 @@ describe('a message that a codec refuses', () => {
 describe('mistakes', () => {
   const logs = collectLogs();
   /** A log of a program, without a message. */
-  const OWN: Log<string, string> = { live$: NEVER, head: () => ['a'], history: () => [], publish: () => Promise.resolve('a') };
+  const OWN: Log<string> = { live$: NEVER, head: () => ['a'], history: () => [], publish: () => Promise.resolve('a') };
 
   describe('values of strangers', () => {
     it.each([
@@ -526,11 +526,11 @@ describe('mistakes', () => {
       expect(() => memoryLog({ maxItemBytes: maxItemBytes as number })).toThrow('maxItemBytes: expected a number above 1024, got ');
     });
 
-    it.each<[string, Partial<Log<string, string>>]>([
+    it.each<[string, Partial<Log<string>>]>([
       ['live messages', { live$: timer(0).pipe(map(() => ({ cursor: '10', value: 'ten' }))) }],
       ['its history', { history: () => of({ cursor: '10', value: 'ten' }) }],
     ])('A subscriber errors where the cursors of %s do not rise by the default order', async (_, parts) => {
-      const log: Log<string, string> = {
+      const log: Log<string> = {
         live$: NEVER,
         head: () => ['9'],
         history: () => EMPTY,
@@ -548,7 +548,7 @@ describe('mistakes', () => {
 
     it('A subscriber drops a message that comes twice', async () => {
       const messages = ['a1', 'a1', 'a2'].map((cursor) => ({ cursor, value: cursor }));
-      const log: Log<string, string> = { live$: NEVER, head: () => ['a0'], history: () => messages, publish: () => Promise.resolve('') };
+      const log: Log<string> = { live$: NEVER, head: () => ['a0'], history: () => messages, publish: () => Promise.resolve('') };
       expect(await lastValueFrom(catchUp(log, 'a0').pipe(take(2), toArray()))).toEqual([messages[0], messages[2]]);
     });
   });

@@ -23,7 +23,7 @@ describe('the weight of topics', () => {
     acceptor.streams$.pipe(respond((since: string | null) => answerTopic(memoryLog<string>(), since))).subscribe();
     const follow = async (): Promise<void> => {
       for (let nth = 0; nth < TOPICS; nth++)
-        topic(dialer, (since: string | null) => dialer.open$<TopicItem<string, string>>(since, { retry: 'safe' })).subscribe();
+        topic(dialer, (since: string | null) => dialer.open$<TopicItem<string>>(since, { retry: 'safe' })).subscribe();
       // The pong comes behind the first item of each topic.
       await dialer.ping();
       await dialer.ping();

@@ -118,10 +118,15 @@ const read = {
   granted$: withCredit(8).grant(() => rows),
   spent$: withCredit(8).spend(open)(rows),
   topic$: topic(peer, (since: string | null) => (since === null ? items : items)),
+  places$: topic(peer, (since: number | null) => [{ cursor: since ?? 0, value: row }]),
+  calledTopic$: topic(peer, (since) => follow({ since })),
   replayed$: replayable(() => rows, { keep: 1 }),
   shared$: shared((id: number) => (id > 0 ? rows : rows))(1),
 };
-declare const items: DomObservable<TopicItem<Row, string>>;
+declare const items: DomObservable<TopicItem<Row>>;
+declare const row: Row;
+/** The call of a contract, whose cursor is a text. */
+declare function follow(payload: { readonly since: string | null }): Observable<TopicItem<Row>>;
 
 const shown = {
   react: useStream(() => rows),
@@ -146,6 +151,8 @@ export type ItemsKeepTheirType = [
   Expect<Equal<typeof read.granted$, Observable<Row>>>,
   Expect<Equal<typeof read.spent$, Observable<Row>>>,
   Expect<Equal<typeof read.topic$, Observable<Row>>>,
+  Expect<Equal<typeof read.places$, Observable<Row>>>,
+  Expect<Equal<typeof read.calledTopic$, Observable<Row>>>,
   Expect<Equal<typeof read.shared$, Observable<Row>>>,
   Expect<Equal<typeof read.replayed$, Replayable<Row>>>,
   Expect<Equal<typeof shown.react, StreamState<Row>>>,

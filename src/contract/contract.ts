@@ -21,7 +21,8 @@ export type NamesOf<C> = { [N in keyof C & string]: C[N] extends Procedure ? N :
 export interface ContractOptions<K extends CodecName = CodecName> {
   /**
    * The codec of the peers that use the contract. Its types then say what arrives: over `json` a `Date` arrives as a text, and TypeScript
-   * refuses bytes, a Map, a Set and a bigint. Default `'json'`.
+   * refuses bytes, a Map, a Set and a bigint. This names the codec for the types alone: the option `codec` of both ends sets it. Default
+   * `'json'`.
    */
   readonly codec: K;
 }

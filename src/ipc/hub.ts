@@ -54,7 +54,7 @@ const OPTIONS = { codec: new JsonCodec(), keepalive: false, limits: LIMITS } as 
 class Hub {
   readonly #parent = findParent();
   #line: Peer | null = null;
-  readonly #logs = new Map<string, Log<string, string>>();
+  readonly #logs = new Map<string, Log<string>>();
   readonly #bus = memoryBus();
 
   constructor() {
@@ -117,7 +117,7 @@ class Hub {
     }
   }
 
-  #logOf({ topic, keep }: Topic): Log<string, string> {
+  #logOf({ topic, keep }: Topic): Log<string> {
     return getOrMake(this.#logs, topic, () => memoryLog({ keep, maxItemBytes: Infinity }));
   }
 }

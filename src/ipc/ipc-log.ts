@@ -12,7 +12,8 @@ import type { Topic } from './hub.js';
 
 /**
  * Makes a log for all processes and threads of a program on one machine. The primary process of `node:cluster`, or the main thread, holds
- * it in memory, so call this there too, before it makes workers. A program of one process needs no workers.
+ * it in memory, so call this there too, before it makes workers. One call there is enough for all
+ * topics. A program of one process needs no workers.
  *
  * Values are JSON. The log ends with the process that holds it: cursors of before are lost, so clients learn of it. A worker that dies
  * loses nothing of the log. Subscribers wait while the holder is silent. `publish` rejects, and subscribers error, with a `BrokerError`.
@@ -29,7 +30,7 @@ import type { Topic } from './hub.js';
  * else await chat.publish('hello');
  * ```
  */
-export function ipcLog<T>(topic: string, options: MemoryLogOptions = {}): Log<T, string> {
+export function ipcLog<T>(topic: string, options: MemoryLogOptions = {}): Log<T> {
   checkName('ipcLog', 'a topic', topic);
   checkOptions(options, { keep: true, maxItemBytes: true });
   const { keep, maxItemBytes } = options;
@@ -72,7 +73,7 @@ class IpcBroker<T> implements Broker<T> {
   }
 }
 
-type Item = TopicItem<string, string>;
+type Item = TopicItem<string>;
 
 /** Ends an iterator when the signal aborts: its next item may never come. */
 async function* endedBy<I>(signal: AbortSignal, items: AsyncIterable<I>): AsyncGenerator<I, void> {

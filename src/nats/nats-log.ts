@@ -42,7 +42,7 @@ export interface NatsLogOptions {
  * await prices.publish({ symbol: 'ACME', price: 12.5 }, { key: 'trade-17' });   // '1042:x3f9a1'
  * ```
  */
-export function natsLog<T>(nc: NatsConnection, options: NatsLogOptions): Log<T, string> {
+export function natsLog<T>(nc: NatsConnection, options: NatsLogOptions): Log<T> {
   checkOptions(options, { stream: true, subject: true, maxItemBytes: true });
   const { stream, subject, maxItemBytes } = options;
   const broker = new NatsBroker<T>(nc, checkStream(stream), checkSubject('subject', subject, 1_024));

@@ -36,7 +36,7 @@ export interface RedisLogOptions {
  * await prices.publish({ symbol: 'ACME', price: 12.5 }, { key: 'trade-17' });   // '1764230400000-0'
  * ```
  */
-export function redisLog<T>(client: RedisClient | RedisSentinel, options: RedisLogOptions): Log<T, string> {
+export function redisLog<T>(client: RedisClient | RedisSentinel, options: RedisLogOptions): Log<T> {
   checkClient(client);
   checkOptions(options, { stream: true, keep: true, maxItemBytes: true });
   const { stream, keep = 10_000, maxItemBytes } = options;

@@ -161,8 +161,8 @@ export type Source<T> = ObservableInput<T> | NativeObservable<T>;
  * an input fails with a TypeError.
  *
  * A call sends a `Blob` or `File` as payloads of 64 KiB, each a Uint8Array, so the codec has to carry bytes. Other bytes (a view or an
- * ArrayBuffer) are a payload and no input. As an input they fail with a TypeError; pass `[bytes]` instead. A string is an input, as for
- * `from` of rxjs, and is sent letter by letter.
+ * ArrayBuffer) are a payload and no input. As an input they fail with a TypeError; pass `[bytes]`, or a Blob of them. A string is an
+ * input, as for `from` of rxjs, and is sent letter by letter.
  *
  * An Observable of a browser (`when()`) and an object with `Symbol.observable` or `'@@observable'` are inputs too. An Effect and an actor
  * that is not started fail with a TypeError, which has the line that runs them.

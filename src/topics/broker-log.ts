@@ -38,7 +38,7 @@ interface Reader {
  * A log over a broker with history. One reader serves all subscribers of the process. It begins at a known message and reads on from its
  * last one, so a lost connection leaves nothing out. While the broker is away, subscribers wait.
  */
-export class BrokerLog<T> implements Log<T, string> {
+export class BrokerLog<T> implements Log<T> {
   /** `null` while `live$` has no subscriber. */
   #reader: Reader | null = null;
   readonly #outage = new Outage();

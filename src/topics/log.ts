@@ -9,8 +9,12 @@ export interface Message<T, C> {
   readonly value: T;
 }
 
-/** An item of a topic on the wire: a message, or the place of a subscriber who has received no value yet. */
-export interface TopicItem<T, C> {
+/**
+ * An item of a topic on the wire: a message, or the place of a subscriber who has received no value yet.
+ *
+ * @typeParam C the type of cursors: texts, in every log of this package
+ */
+export interface TopicItem<T, C = string> {
   /** The place of the message; without a value, the end of the log. */
   readonly cursor: C;
   /** The value; absent for a bare cursor. */
@@ -47,7 +51,7 @@ export function checkPublish(options: PublishOptions): void {
  * An adapter keeps two promises. `live$` emits its messages in order and leaves none out. While `live$` has a subscriber, `head` and
  * `history` wait until the broker sends to it. So each message after their end is on its way through `live$`.
  */
-export interface Log<T, C> {
+export interface Log<T, C = string> {
   /** New messages. All subscribers of a process share one consumer at the broker. A message may come twice. */
   readonly live$: Observable<Message<T, C>>;
   /** Returns the place of the last message; the first value counts. */

@@ -30,7 +30,7 @@ export interface MemoryLogOptions {
  * await chat.publish('hello');   // 'k3f:1'
  * ```
  */
-export function memoryLog<T>(options: MemoryLogOptions = {}): Log<T, string> {
+export function memoryLog<T>(options: MemoryLogOptions = {}): Log<T> {
   checkOptions(options, { keep: true, maxItemBytes: true });
   const { keep = 10_000, maxItemBytes } = options;
   return new MemoryLog(checkNumber('keep', keep, 1), checkMaxItemBytes(maxItemBytes));
@@ -41,7 +41,7 @@ interface Entry {
   readonly key: string | undefined;
 }
 
-class MemoryLog<T> implements Log<T, string> {
+class MemoryLog<T> implements Log<T> {
   readonly #epoch = newEpoch();
   /** The kept messages by their numbers, the oldest first. */
   readonly #entries = new LazyMap<number, Entry>();

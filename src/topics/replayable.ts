@@ -36,7 +36,7 @@ export interface Replayable<T> {
    *
    * @param cursor the cursor of the client's last item, as it came; `null` and `undefined` for all values from the first one on
    */
-  after(cursor: string | null | undefined): Followed<TopicItem<T, string>>;
+  after(cursor: string | null | undefined): Followed<TopicItem<T>>;
   /** Ends the source. Readers get the values up to here, and complete. Does nothing after the end. */
   stop(): void;
   /** Resolves once no reader was there for `idleMs`: nothing is kept any more, so forget the object. Never rejects. */
@@ -75,7 +75,7 @@ export function replayable<T>(source: ReplayableSource<T>, options: ReplayableOp
 }
 
 /** An item, the end, or an error. */
-type Next<T> = IteratorResult<TopicItem<T, string>, undefined> | { readonly error: unknown };
+type Next<T> = IteratorResult<TopicItem<T>, undefined> | { readonly error: unknown };
 
 /** No value has this number, so a reader behind it is lost. */
 const LOST = -1;
@@ -116,7 +116,7 @@ class Replay<T> implements Replayable<T>, Pull<unknown> {
     }
   }
 
-  after(cursor: string | null | undefined): Followed<TopicItem<T, string>> {
+  after(cursor: string | null | undefined): Followed<TopicItem<T>> {
     return new Following(() => new Reader(this, this.#placeOf(cursor)));
   }
 
@@ -238,8 +238,8 @@ class Replay<T> implements Replayable<T>, Pull<unknown> {
 }
 
 /** Reads the values after a place. Pulls that do not await each other wait in line. */
-class Reader<T> extends PulledIterator<TopicItem<T, string>> {
-  readonly #line = new Fifo<Pull<TopicItem<T, string>>>();
+class Reader<T> extends PulledIterator<TopicItem<T>> {
+  readonly #line = new Fifo<Pull<TopicItem<T>>>();
   #isOver = false;
   #isAdvancing = false;
 
@@ -251,7 +251,7 @@ class Reader<T> extends PulledIterator<TopicItem<T, string>> {
     replay.entered(this);
   }
 
-  pull(taker: Pull<TopicItem<T, string>>): void {
+  pull(taker: Pull<TopicItem<T>>): void {
     this.#line.push(taker);
     this.advance();
   }
@@ -271,7 +271,7 @@ class Reader<T> extends PulledIterator<TopicItem<T, string>> {
   }
 
   /** Passes the next item, or the end. Returns `false` where the taker has to wait. */
-  #pass(taker: Pull<TopicItem<T, string>>): boolean {
+  #pass(taker: Pull<TopicItem<T>>): boolean {
     const next = this.#isOver ? END : this.replay.next(this.place);
     if (next === null) return false;
     this.#line.shift();

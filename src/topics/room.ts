@@ -20,7 +20,7 @@ import type { Log, PublishOptions } from './log.js';
  * peer.streams$.pipe(respond((payload: { since: string | null }) => answerTopic(typing, payload.since))).subscribe();
  * ```
  */
-export function room<T>(bus: Bus, channel: string): Log<T, string> {
+export function room<T>(bus: Bus, channel: string): Log<T> {
   checkBus('room', bus);
   const ownChannel = channelOf('room', 'room', 'a channel', channel);
   let epoch = newEpoch();

@@ -13,7 +13,7 @@ import { checkItem } from './log.js';
 import type { TopicItem } from './log.js';
 
 /** How a topic goes on. */
-export interface TopicOptions<T, C> {
+export interface TopicOptions<T, C = string> {
   /**
    * Called where messages after the last cursor are no longer kept. The topic emits the returned values, such as a snapshot, and then the
    * messages after `resetTo`, the end of the log. Return `EMPTY` to skip the lost messages, and those that are still kept. Default: the
@@ -34,10 +34,10 @@ export interface TopicOptions<T, C> {
  *
  * @example
  * ```ts
- * topic(peer, (since: string | null) => peer.open$<TopicItem<number, string>>({ op: 'prices', since }, { retry: 'safe' })).subscribe(console.log);
+ * topic(peer, (since) => peer.open$<TopicItem<number>>({ op: 'prices', since }, { retry: 'safe' })).subscribe(console.log);
  * ```
  */
-export function topic<T, C>(
+export function topic<T, C = string>(
   peer: Peer,
   open: (since: C | null) => Source<TopicItem<T, C>>,
   options: TopicOptions<T, C> = {},

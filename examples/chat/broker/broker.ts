@@ -6,7 +6,7 @@ import { connectPeerBroker } from './peer-broker.js';
 import { connectRedis } from './redis-broker.js';
 
 export interface Broker {
-  log(room: string): Log<Line, string>;
+  log(room: string): Log<Line>;
   readonly bus: Bus;
 }
 

@@ -18,7 +18,7 @@ export function connectPeerBroker(url: string): Broker {
     reopenOnReconnect(peer, { open: () => calls.hear({ channel }, SAFE) }).pipe(share()),
   );
   return {
-    log: byKey((room): Log<Line, string> => {
+    log: byKey((room): Log<Line> => {
       // All readers share one stream. It begins with its own place, and goes on after its last item on a new connection.
       const items$ = reopenOnReconnect(peer, {
         initial: null,
@@ -49,7 +49,7 @@ export function connectPeerBroker(url: string): Broker {
   };
 }
 
-function hasLine(item: TopicItem<Line, string>): item is Message<Line, string> {
+function hasLine(item: TopicItem<Line>): item is Message<Line, string> {
   return item.value !== undefined;
 }
 
