@@ -1,4 +1,5 @@
 /** @jest-environment jsdom */
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, jest } from '@jest/globals';
 import { Component, createElement, Suspense } from 'react';
 import type { ReactElement, ReactNode } from 'react';
@@ -116,6 +117,22 @@ describe('useSuspenseStream', () => {
   it('`useSuspenseStream` shows the last value of a stream that has completed', async () => {
     const page = shown(() => of('1', '2'));
     await page.shows('2 complete');
+  });
+
+  it('The promise with which `useSuspenseStream` suspends resolves for a value that arrives within the subscription', async () => {
+    const thrown: unknown[] = [];
+    const values = (): Observable<string> => of('1');
+    const Value = (): string => {
+      try {
+        return useSuspenseStream(values, []).value;
+      } catch (promise) {
+        thrown.push(promise);
+        throw promise;
+      }
+    };
+    const page = rendered(() => createElement(Suspense, { fallback: 'waiting' }, createElement(Value)), {});
+    await page.shows('1');
+    expect(await Promise.race([thrown[0], setImmediate('waits')])).toBeUndefined();
   });
 
   it('`useSuspenseStream` throws for a stream without a value', async () => {

@@ -101,10 +101,12 @@ class SuspendedStream<T> {
   /** Opens the stream. Resolves once it has a value or has ended, and now and then before, to see whether a render still asks. */
   ready(): Promise<void> {
     this.#isWanted = true;
-    if (!waiting.has(this)) this.#open();
-    return (this.#ready ??= new Promise((resolve) => {
+    // Made first, because the stream may have its value within the subscription.
+    const ready = (this.#ready ??= new Promise((resolve) => {
       this.#resolve = resolve;
     }));
+    if (!waiting.has(this)) this.#open();
+    return ready;
   }
 
   /** The component has mounted, and holds the stream itself from now on. */
