@@ -108,7 +108,8 @@ export function useMuxStatus(peer: Peer = useMux()): Accessor<PeerStatus> {
  * none: it renders `connecting`, with the `initialValue`.
  *
  * @param open returns an Observable: a call of a contract, or any other; a promise or an (async) iterable passes, too
- * @param deps returns what `open` uses, and reads signals and properties for that. Default: none
+ * @param deps returns what `open` uses, and reads signals and properties for that. Of a store it reads the members, as in
+ *   `[{ ...filter }]`. Default: none
  *
  * @throws TypeError for an unknown option, and for deps that are no array
  *

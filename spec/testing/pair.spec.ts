@@ -457,6 +457,10 @@ describe.each(CLOCKS)('createServer in $kind time', ({ start }) => {
 });
 
 describe('createServer', () => {
+  it('`refuse` expects a status', () => {
+    expect(() => createServer().refuse(JSON.parse('"503"') as number)).toThrow("refuse: expected a number of at least 0, got '503'");
+  });
+
   it('`createServer` treats an undefined keepalive as a missing one', async () => {
     const time = virtualTime();
     const server = createServer({ keepalive: undefined });

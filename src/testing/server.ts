@@ -9,7 +9,7 @@ import { Peer } from '../peer/peer.js';
 import { MemoryLink } from './memory-link.js';
 import { MemorySocket } from './memory-socket.js';
 import { subprotocol } from '../wire/codec.js';
-import { checkOptions, readOptions } from '../util/check.js';
+import { checkNumber, checkOptions, readOptions } from '../util/check.js';
 import { fateOf, LINE_OPTIONS, linkOf } from './link.js';
 import type { LineOptions, Link } from './link.js';
 
@@ -61,7 +61,7 @@ export function createServer(options: TestServerOptions = {}): TestServer {
       return link;
     },
     refuse(status) {
-      refusal = status;
+      refusal = status === null ? null : checkNumber('refuse', status);
     },
     socket(_url, protocol) {
       const core = new PeerCore(resolved);
