@@ -206,7 +206,7 @@ describe('pipes and signals', () => {
     expect(await Promise.all([once(child, 'exit'), text(child.stderr ?? process.stdin)])).toEqual([[0, null], '']);
   });
 
-  it('Where nobody reads the messages, the exit status still says that a call has failed', async () => {
+  it('Without a reader of its messages, the exit status still says that a call has failed', async () => {
     const child = command.start('call', 'ws://127.0.0.1:1', '1');
     child.stderr?.destroy();
     expect(await once(child, 'exit')).toEqual([6, null]);

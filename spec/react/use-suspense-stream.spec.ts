@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, jest } from '@jest/globals';
 import { Component, createElement, Suspense } from 'react';
 import type { ReactElement, ReactNode } from 'react';
-import { Observable, of, Subject } from 'rxjs';
+import { concat, map, NEVER, Observable, of, Subject, timer } from 'rxjs';
 import { useSuspenseStream } from '../../src/react.js';
 import type { UseStreamOptions } from '../../src/react.js';
 import { collectLogs } from '../support/peer/logs.js';
@@ -151,6 +151,14 @@ describe('useSuspenseStream', () => {
     await page.shows(
       'TypeError: useSuspenseStream: expected the same function at each render, got another one: declare it outside of the component',
     );
+  });
+
+  it('`useSuspenseStream` of many rows takes a function of each, all of one factory', async () => {
+    const openOf = (n: number) => (): Observable<number> => concat(timer(1).pipe(map(() => n)), NEVER);
+    const Row = ({ open }: { open: () => Observable<number> }): string => `${useSuspenseStream(open, []).value} `;
+    const rows = Array.from({ length: 25 }, (_, n) => createElement(Row, { key: n, open: openOf(n) }));
+    const page = rendered(() => createElement(Boundary, null, createElement(Suspense, { fallback: 'waiting' }, rows)), {});
+    await page.shows(rows.map((_, n) => `${n} `).join(''));
   });
 
   it('`useSuspenseStream` shows its initial value, and does not suspend', async () => {
