@@ -160,7 +160,7 @@ describe('`useStream` with deps that differ at each render', () => {
       return `${value}`;
     };
     const Page = ({ n, mode }: { n: number; mode: 'visible' | 'hidden' }): ReactElement =>
-      createElement(Activity, { mode }, createElement(Price, { n }));
+      createElement(Activity, { mode, children: createElement(Price, { n }) });
     const page = rendered(Page, { n: 0, mode: 'hidden' });
     for (let n = 1; n <= 30; n++) {
       page.render({ n, mode: 'hidden' });
