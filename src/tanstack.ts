@@ -153,7 +153,7 @@ function queriesOf(peer: Peer, api: Contract, calls: object, prefix: string): un
 
 function optionsOf(peer: Peer, name: string, call: AnyCall, isUpload: boolean): object {
   const queryKey = (payload?: unknown): readonly unknown[] => (payload === undefined ? ['rxmux', name] : ['rxmux', name, payload]);
-  const { promise: upload } = call as unknown as UploadCall<unknown, unknown, unknown>;
+  const upload = call as unknown as UploadCall<unknown, unknown, unknown>;
   return {
     queryKey,
     queryOptions: (payload: unknown, options: OpenOptions<unknown, never> = {}) => {
@@ -169,7 +169,7 @@ function optionsOf(peer: Peer, name: string, call: AnyCall, isUpload: boolean): 
       const mutationFn = (variables: unknown): Promise<unknown> => {
         if (!isUpload) return call.promise(variables, options);
         const { payload, input } = variables as UploadVariables<unknown, unknown>;
-        return upload(payload, input, options);
+        return upload.promise(payload, input, options);
       };
       return { mutationKey: queryKey(), mutationFn };
     },
