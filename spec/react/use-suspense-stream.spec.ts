@@ -156,8 +156,10 @@ describe('useSuspenseStream', () => {
   it('`useSuspenseStream` of many rows takes a function of each, all of one factory', async () => {
     const openOf = (n: number) => (): Observable<number> => concat(timer(1).pipe(map(() => n)), NEVER);
     const Row = ({ open }: { open: () => Observable<number> }): string => `${useSuspenseStream(open, []).value} `;
-    const rows = Array.from({ length: 25 }, (_, n) => createElement(Row, { key: n, open: openOf(n) }));
-    const page = rendered(() => createElement(Boundary, null, createElement(Suspense, { fallback: 'waiting' }, rows)), {});
+    const rows = Array.from({ length: 25 }, (_, n) =>
+      createElement(Suspense, { key: n, fallback: 'waiting' }, createElement(Row, { open: openOf(n) })),
+    );
+    const page = rendered(() => createElement(Boundary, null, rows), {});
     await page.shows(rows.map((_, n) => `${n} `).join(''));
   });
 
