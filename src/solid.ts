@@ -11,20 +11,17 @@
 import { createComponent, createContext, createEffect, createMemo, createSignal, onCleanup, useContext } from 'solid-js';
 import type { Accessor, JSX } from 'solid-js';
 import type { Procedure } from './contract/procedure.js';
-import { checkPeer } from './peer/options.js';
 import type { Peer } from './peer/peer.js';
 import type { OpenStream } from './peer/shared.js';
 import type { PeerStatus } from './peer/status.js';
 import { CallStore } from './store/call-store.js';
 import type { CallActions, CallState, UseCallOptions } from './store/call-store.js';
-import { statusStore } from './store/store.js';
+import { checkProvider, statusStore } from './store/store.js';
 import type { Store } from './store/store.js';
 import type { StreamState } from './store/stream-state.js';
 import { StreamStore } from './store/stream-store.js';
 import type { UseStreamOptions } from './store/stream-store.js';
 import type { Source } from './stream/input.js';
-import { refuseUnknown } from './util/check.js';
-import type { NamesOf } from './util/check.js';
 
 export type { Accessors, MuxProviderProps, UsedCall };
 export type { CallActions, CallState, FailureOf, UseCallOptions } from './store/call-store.js';
@@ -48,9 +45,6 @@ interface MuxProviderProps {
   readonly children?: JSX.Element;
 }
 
-/** Names {@link MuxProviderProps}. */
-const PROPS: NamesOf<MuxProviderProps> = { peer: true, children: true };
-
 /**
  * Passes a peer to the components below it. It never closes the peer.
  *
@@ -62,8 +56,7 @@ const PROPS: NamesOf<MuxProviderProps> = { peer: true, children: true };
  * ```
  */
 export function MuxProvider(props: MuxProviderProps): JSX.Element {
-  refuseUnknown('MuxProvider', props, PROPS);
-  checkPeer('MuxProvider', props.peer, 'status$');
+  checkProvider(props);
   return createComponent(MuxContext.Provider, {
     value: props.peer,
     get children() {
@@ -115,7 +108,8 @@ export function useMuxStatus(peer: Peer = useMux()): Accessor<PeerStatus> {
  * none: it renders `connecting`, with the `initialValue`.
  *
  * @param open returns an Observable: a call of a contract, or any other; a promise or an (async) iterable passes, too
- * @param deps returns what `open` uses, and reads signals and properties for that. Default: none
+ * @param deps returns what `open` uses, and reads signals and properties for that. Of a store it reads the members, as in
+ *   `[{ ...filter }]`. Default: none
  *
  * @throws TypeError for an unknown option, and for deps that are no array
  *

@@ -68,7 +68,7 @@ export function useMux(): Peer {
 }
 
 /**
- * Returns the status of a peer's connection. On a server it is `connecting`.
+ * Returns the status of a peer's connection. On a server it is `connecting` for a lazy peer, which dials nothing there.
  *
  * @param peer default: the peer of {@link setMux}
  * @throws Error without a peer; TypeError for an object that is no peer
@@ -96,7 +96,8 @@ export function useMuxStatus(peer: Peer = useMux()): { readonly current: PeerSta
  * renders opens none: it renders `connecting`, with the `initialValue`.
  *
  * @param open returns an Observable: a call of a contract, or any other; a promise or an (async) iterable passes, too
- * @param deps returns what `open` uses, and reads runes for that. Default: none
+ * @param deps returns what `open` uses, and reads runes for that. Of a `$state` object it reads the members, as in `[{ ...filter }]`.
+ *   Default: none
  *
  * @throws TypeError for an unknown option, and for deps that are no array
  *

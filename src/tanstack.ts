@@ -95,7 +95,7 @@ interface UploadVariables<Payload, In> {
 /** An upload, as mutations. */
 interface UploadQueries<Payload, In, Reply> {
   /** A mutation whose variables are `{ payload, input }`. */
-  mutationOptions(): MutationOptions<UploadVariables<Payload, In>, Reply>;
+  mutationOptions(options?: OpenOptions<Reply, never>): MutationOptions<UploadVariables<Payload, In>, Reply>;
 }
 
 /** The options of one call, or of the calls of a namespace. A channel has none. */
@@ -153,7 +153,7 @@ function queriesOf(peer: Peer, api: Contract, calls: object, prefix: string): un
 
 function optionsOf(peer: Peer, name: string, call: AnyCall, isUpload: boolean): object {
   const queryKey = (payload?: unknown): readonly unknown[] => (payload === undefined ? ['rxmux', name] : ['rxmux', name, payload]);
-  const { promise: upload } = call as unknown as { readonly promise: (payload: unknown, input: unknown) => Promise<unknown> };
+  const upload = call as unknown as UploadCall<unknown, unknown, unknown>;
   return {
     queryKey,
     queryOptions: (payload: unknown, options: OpenOptions<unknown, never> = {}) => {
@@ -169,7 +169,7 @@ function optionsOf(peer: Peer, name: string, call: AnyCall, isUpload: boolean): 
       const mutationFn = (variables: unknown): Promise<unknown> => {
         if (!isUpload) return call.promise(variables, options);
         const { payload, input } = variables as UploadVariables<unknown, unknown>;
-        return upload(payload, input);
+        return upload.promise(payload, input, options);
       };
       return { mutationKey: queryKey(), mutationFn };
     },

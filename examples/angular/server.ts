@@ -16,7 +16,7 @@ const SEARCH_MS = 100;
 
 const page = join(import.meta.dirname, 'dist/page/browser');
 const http = createServer(({ url = '/' }, response) => {
-  const path = new URL(url, 'http://localhost').pathname;
+  const path = new URL(`http://localhost${url}`).pathname;
   const file = createReadStream(join(page, path === '/' ? 'index.html' : path));
   response.setHeader('Content-Type', TYPES[extname(path)] ?? 'text/html');
   file.on('error', () => response.writeHead(404).end()).pipe(response);

@@ -18,7 +18,7 @@ const searchMs = (term: string) => (term.length > 1 ? 50 : 3_000);
 
 const page = join(import.meta.dirname, '../page');
 const http = createServer(({ url = '/' }, response) => {
-  const path = new URL(url, 'http://localhost').pathname;
+  const path = new URL(`http://localhost${url}`).pathname;
   const file = createReadStream(join(page, path === '/' ? 'index.html' : path));
   response.setHeader('Content-Type', TYPES[extname(path)] ?? 'text/html');
   file.on('error', () => response.writeHead(404).end()).pipe(response);

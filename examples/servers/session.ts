@@ -8,7 +8,7 @@ const signatureOf = (user: string): Buffer => createHmac('sha256', secret).updat
 
 /** Answers `POST /login?user=ann` with a cookie. A real server checks a password first. */
 export function login(request: IncomingMessage, response: ServerResponse): void {
-  const user = new URL(request.url ?? '/', 'http://localhost').searchParams.get('user');
+  const user = new URL(`http://localhost${request.url ?? '/'}`).searchParams.get('user');
   if (request.method !== 'POST' || user === null) return void response.writeHead(404).end();
   const value = `${Buffer.from(user).toString('base64url')}.${signatureOf(user).toString('base64url')}`;
   response.writeHead(204, { 'Set-Cookie': `session=${value}; HttpOnly; SameSite=Lax; Path=/` }).end();

@@ -76,6 +76,16 @@ describe('provide mux', () => {
       expect(status().state).toBe('open');
     });
 
+    it('An application dials again where the option `reconnect` is undefined, as without it', async () => {
+      const server = echo();
+      const given = { ...options(server), reconnect: undefined };
+      const status = application([provideZonelessChangeDetection(), provideMux('ws://test', given)], injectStatus);
+      await time.advance();
+      server.link?.cut();
+      await time.advance(10_000);
+      expect(status()).toMatchObject({ state: 'open', reconnects: 1 });
+    });
+
     it('An application takes options from a function that injects', async () => {
       const hellos: unknown[] = [];
       const server = createServer({

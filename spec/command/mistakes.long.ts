@@ -1,12 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { createServer, request } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { AddressInfo, Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { buildSync } from 'esbuild';
 import type { RawData } from 'ws';
 import { WebSocketServer } from 'ws';
 import { BuiltCommand } from './command.js';
@@ -147,7 +149,7 @@ describe('targets that fail', () => {
   });
 
   it('`rxmux tap` says why it cannot reach its server, and answers a page of HTTP', async () => {
-    const { child, url: tapped } = await command.listen('tap', '--port', '0', 'ws://127.0.0.1:1');
+    const { child, url: tapped } = await command.listen('tap', '--port', '0', 'ws://ann:secret@127.0.0.1:1');
     const said = once(child.stderr ?? child, 'data');
     expect(await command.run(['call', tapped, '1'])).toMatchObject({ status: 6, err: expect.stringContaining('HTTP 502') });
     expect(String(await said)).toBe('rxmux tap: connection 1: ws://127.0.0.1:1: connect ECONNREFUSED 127.0.0.1:1\n');
@@ -204,6 +206,21 @@ describe('pipes and signals', () => {
     expect(await Promise.all([once(child, 'exit'), text(child.stderr ?? process.stdin)])).toEqual([[0, null], '']);
   });
 
+  it('Without a reader of its messages, the exit status still says that a call has failed', async () => {
+    const child = command.start('call', 'ws://127.0.0.1:1', '1');
+    child.stderr?.destroy();
+    expect(await once(child, 'exit')).toEqual([6, null]);
+  });
+
+  it.each<[what: string, payload: string, status: number]>([
+    ['refuses', '["file","../secret"]', 4],
+    ['has answered', '["check.hold",0]', 0],
+  ])('`rxmux upload -` to a server that %s it ends, although the standard input goes on', async (_, payload, status) => {
+    const child = command.start('upload', '--payload', payload, url, '-');
+    child.stdin?.write('a beginning');
+    expect(await once(child, 'exit')).toEqual([status, null]);
+  });
+
   it('`rxmux upload -` sends the standard input', async () => {
     const sent = await command.run(['upload', '--payload', '["check.sink"]', url, '-'], Buffer.alloc(10));
     expect(sent).toEqual({ status: 0, out: '1\n', err: '' });
@@ -220,6 +237,35 @@ describe('pipes and signals', () => {
     child.kill(signal);
     expect(await once(child, 'exit')).toEqual([status, null]);
     await shown.until(/ > reset 1 code=8/);
+  });
+});
+
+describe('rxmux create', () => {
+  it('The commands that it prints are for a shell, which a path with a space needs quotes for', async () => {
+    const folder = join(files, 'my projects/shop');
+    const { status, out } = await command.run(['create', folder]);
+    expect([status, out.split('\n')[1]]).toEqual([0, `  cd "${folder}"`]);
+  });
+
+  it('The server of a project answers a request for // as it answers any other', async () => {
+    const folder = join(files, 'served');
+    await command.run(['create', folder]);
+    writeFileSync(
+      join(folder, 'src/mux.ts'),
+      'export const answer = (http) => ({ get url() { return `ws://127.0.0.1:${http.address().port}/mux`; } });',
+    );
+    const outfile = join(folder, 'dist/server/server.mjs');
+    buildSync({ entryPoints: [join(folder, 'src/server.ts')], outfile, bundle: true, platform: 'node', format: 'esm' });
+    const server = spawn(process.execPath, [outfile], { env: { ...process.env, PORT: '0' } });
+    const [address] = (await once(server.stdout, 'data')) as [Buffer];
+    const { port } = new URL(String(address).trim());
+    const statuses: unknown[] = [];
+    for (const path of ['//', '/none']) {
+      const [response] = (await once(request({ port, path }).end(), 'response')) as [IncomingMessage];
+      statuses.push(response.resume().statusCode);
+    }
+    server.kill();
+    expect(statuses).toEqual([404, 404]);
   });
 });
 

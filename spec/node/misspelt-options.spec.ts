@@ -201,6 +201,7 @@ describe('A misspelt option is refused by each door, because the program would r
     ['queries', (options) => queries(peer(), api, options), 'valid', 'options'],
     ['RequestQueries.queryOptions', (options) => queries(peer(), api).echo.queryOptions(1, options), 'timeout', 'options'],
     ['RequestQueries.mutationOptions', (options) => queries(peer(), api).echo.mutationOptions(options), 'timeout', 'options'],
+    ['UploadQueries.mutationOptions', (options) => queries(peer(), api).sum.mutationOptions(options), 'timeout', 'options'],
     ['StreamQueries.streamedOptions', (options) => queries(peer(), api).ticks.streamedOptions(1, options), 'reduce', 'options'],
     ['MuxProvider of rxmux/react', (properties) => MuxProvider(given({ peer: peer(), ...properties })), 'peers', 'MuxProvider'],
     ['muxResource', (options) => muxResource(given({ stream: () => NEVER, ...options })), 'parms', 'options'],

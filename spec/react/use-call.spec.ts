@@ -137,6 +137,24 @@ describe('useCall', () => {
     expect(answers['a']?.observed).toBe(goesOn);
   });
 
+  it('A change of abortOnLeave ends no call, and the last one counts when the component unmounts', async () => {
+    const { open, answers } = sourced();
+    const seen: { call?: (name: string) => Promise<string> } = {};
+    const Shown = ({ abortOnLeave }: { abortOnLeave: boolean }): string => {
+      const { call, pending } = useCall(open, { abortOnLeave });
+      seen.call = call;
+      return pending ? 'pending' : 'idle';
+    };
+    const page = rendered(Shown, { abortOnLeave: true }, { isStrict: true });
+    void seen.call?.('a');
+    page.render({ abortOnLeave: false });
+    await page.shows('pending');
+    page.render({ abortOnLeave: true });
+    page.unmount();
+    await Promise.resolve();
+    expect(answers['a']?.observed).toBe(false);
+  });
+
   it('`useCall` shows its initial value, also where a page hydrates', async () => {
     const differences: unknown[] = [];
     const rendering = { html: 'idle 0', onRecoverableError: (error: unknown) => differences.push(error) };

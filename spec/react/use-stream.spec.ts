@@ -1,6 +1,6 @@
 /** @jest-environment jsdom */
 import { describe, expect, it, jest } from '@jest/globals';
-import { Component, createElement } from 'react';
+import { Activity, Component, createElement } from 'react';
 import type { ReactElement, ReactNode } from 'react';
 import { concat, defer, map, NEVER, Observable, of, Subject, throwError } from 'rxjs';
 import { client, contract, shared, stream } from '../../src/contract.js';
@@ -148,6 +148,27 @@ describe('`useStream` with deps that differ at each render', () => {
     await page.shows(
       'TypeError: useStream: expected deps[1] to stay the same in one render: make it outside of the component, or by useMemo',
     );
+  });
+
+  it('`useStream` of a hidden Activity takes other deps at each of many renders', async () => {
+    const opened: number[] = [];
+    const source = (n: number): Observable<number> => defer(() => (opened.push(n), concat(of(n), NEVER)));
+    let latest = -1;
+    const Price = ({ n }: { n: number }): string => {
+      const { value } = useStream(source, [n]);
+      latest = n;
+      return `${value}`;
+    };
+    const Page = ({ n, mode }: { n: number; mode: 'visible' | 'hidden' }): ReactElement =>
+      createElement(Activity, { mode, children: createElement(Price, { n }) });
+    const page = rendered(Page, { n: 0, mode: 'hidden' });
+    for (let n = 1; n <= 30; n++) {
+      page.render({ n, mode: 'hidden' });
+      await until('the hidden render', () => latest === n);
+    }
+    page.render({ n: 30, mode: 'visible' });
+    await page.shows('30');
+    expect(opened).toEqual([30]);
   });
 
   it('`useStream` takes fresh deps of equal content: dates, bytes, NaN, and objects of them', async () => {

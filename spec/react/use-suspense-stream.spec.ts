@@ -1,8 +1,9 @@
 /** @jest-environment jsdom */
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, jest } from '@jest/globals';
 import { Component, createElement, Suspense } from 'react';
 import type { ReactElement, ReactNode } from 'react';
-import { Observable, of, Subject } from 'rxjs';
+import { concat, map, NEVER, Observable, of, Subject, timer } from 'rxjs';
 import { useSuspenseStream } from '../../src/react.js';
 import type { UseStreamOptions } from '../../src/react.js';
 import { collectLogs } from '../support/peer/logs.js';
@@ -118,6 +119,22 @@ describe('useSuspenseStream', () => {
     await page.shows('2 complete');
   });
 
+  it('The promise with which `useSuspenseStream` suspends resolves for a value that arrives within the subscription', async () => {
+    const thrown: unknown[] = [];
+    const values = (): Observable<string> => of('1');
+    const Value = (): string => {
+      try {
+        return useSuspenseStream(values, []).value;
+      } catch (promise) {
+        thrown.push(promise);
+        throw promise;
+      }
+    };
+    const page = rendered(() => createElement(Suspense, { fallback: 'waiting' }, createElement(Value)), {});
+    await page.shows('1');
+    expect(await Promise.race([thrown[0], setImmediate('waits')])).toBeUndefined();
+  });
+
   it('`useSuspenseStream` throws for a stream without a value', async () => {
     jest.spyOn(console, 'error').mockImplementation(() => undefined);
     const page = shown(() => new Observable((subscriber) => subscriber.complete()));
@@ -134,6 +151,16 @@ describe('useSuspenseStream', () => {
     await page.shows(
       'TypeError: useSuspenseStream: expected the same function at each render, got another one: declare it outside of the component',
     );
+  });
+
+  it('`useSuspenseStream` of many rows takes a function of each, all of one factory', async () => {
+    const openOf = (n: number) => (): Observable<number> => concat(timer(1).pipe(map(() => n)), NEVER);
+    const Row = ({ open }: { open: () => Observable<number> }): string => `${useSuspenseStream(open, []).value} `;
+    const rows = Array.from({ length: 25 }, (_, n) =>
+      createElement(Suspense, { key: n, fallback: 'waiting' }, createElement(Row, { open: openOf(n) })),
+    );
+    const page = rendered(() => createElement(Boundary, null, rows), {});
+    await page.shows(rows.map((_, n) => `${n} `).join(''));
   });
 
   it('`useSuspenseStream` shows its initial value, and does not suspend', async () => {

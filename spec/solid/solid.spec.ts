@@ -2,7 +2,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { concat, defer, NEVER, of, Subject } from 'rxjs';
 import type { Observable } from 'rxjs';
-import { createComponent, createSignal } from 'solid-js';
+import { createComponent, createRoot, createSignal } from 'solid-js';
 import type { JSX } from 'solid-js';
 import { render } from 'solid-js/web';
 import { client, contract, fail, request } from '../../src/contract.js';
@@ -74,6 +74,12 @@ describe('useStream of Solid', () => {
     expect(opened).toEqual(['EUR', 'CHF']);
     expect(shown).not.toContain('CHF EUR1');
     page.unmount();
+  });
+
+  it('A provider takes the `data-` properties that tools add to every element', () => {
+    const { dialer } = createPair();
+    const given = { peer: dialer, 'data-component': 'MuxProvider', children: 'page' };
+    expect(createRoot(() => createComponent(MuxProvider, given))).toBeDefined();
   });
 
   it.each([

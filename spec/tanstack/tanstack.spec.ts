@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { MutationObserver, QueryClient, QueryObserver } from '@tanstack/query-core';
 import { concat, defer, filter, from, lastValueFrom, map, NEVER, Observable, of, Subject, toArray } from 'rxjs';
@@ -90,6 +91,18 @@ describe('queries of TanStack', () => {
     const q = queries(dialer, api);
     expect(await new MutationObserver(cache(), q.search.mutationOptions()).mutate({ term: 'a' })).toEqual(['a']);
     expect(await new MutationObserver(cache(), q.store.mutationOptions()).mutate({ payload: { name: 'n' }, input: [1, 2, 3] })).toBe(3);
+  });
+});
+
+describe('mutationOptions of TanStack', () => {
+  it('A mutation passes its options on, of a request and of an upload', async () => {
+    const { dialer } = createPair(api, { ...OTHERS, search: () => NEVER, store: () => NEVER });
+    const q = queries(dialer, api);
+    const options = { timeoutMs: 1 };
+    const booked = new MutationObserver(cache(), q.search.mutationOptions(options)).mutate({ term: 'a' });
+    await expect(booked).rejects.toMatchObject({ code: 'DEADLINE_EXCEEDED' });
+    const stored = new MutationObserver(cache(), q.store.mutationOptions(options)).mutate({ payload: { name: 'n' }, input: [1] });
+    await expect(Promise.race([stored, setTimeout(5_000, 'waits')])).rejects.toMatchObject({ code: 'DEADLINE_EXCEEDED' });
   });
 });
 

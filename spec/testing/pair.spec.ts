@@ -379,6 +379,13 @@ describe.each(CLOCKS)('createServer in $kind time', ({ start }) => {
     expect(server.link).toBeNull();
   });
 
+  it('A test server refuses a dialer of another codec, as a server does', async () => {
+    const server = echoing({ codec: new MsgpackCodec() });
+    const peer = dial(server, { reconnect: false });
+    await expect(clock.until(peer.opened)).rejects.toMatchObject({ code: 'CODEC_MISMATCH' });
+    expect(server.link).toBeNull();
+  });
+
   it('A test server is unreachable while it refuses with 0', async () => {
     const server = echoing();
     server.refuse(0);
@@ -450,6 +457,10 @@ describe.each(CLOCKS)('createServer in $kind time', ({ start }) => {
 });
 
 describe('createServer', () => {
+  it('`refuse` expects a status', () => {
+    expect(() => createServer().refuse(JSON.parse('"503"') as number)).toThrow("refuse: expected a number of at least 0, got '503'");
+  });
+
   it('`createServer` treats an undefined keepalive as a missing one', async () => {
     const time = virtualTime();
     const server = createServer({ keepalive: undefined });

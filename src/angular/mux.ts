@@ -44,7 +44,7 @@ export function provideMux(url: ConnectUrl, options: ConnectOptions | (() => Con
 }
 
 function connectHere(url: ConnectUrl, given: ConnectOptions): Peer {
-  const options = { reconnect: { maxAttempts: Infinity }, ...given };
+  const options = { ...given, reconnect: given.reconnect ?? { maxAttempts: Infinity } };
   // zone.js takes an application for unstable while one of its timers is set, and keepalive always has one.
   const peer = isOnServer()
     ? connect(nowhere, { ...options, lazy: true, connectTimeoutMs: 0, requestTimeoutMs: 0 })

@@ -44,8 +44,10 @@ ${Object.entries(COMMANDS)
 
 for (const output of [process.stdout, process.stderr])
   output.on('error', (error: NodeJS.ErrnoException) => {
-    // The reader of a pipe, such as `head`, has read enough. Any other failure is one of the system, such as a full disk.
-    process.exit(error.code === 'EPIPE' ? Exit.OK : failed(error));
+    // Any other failure is one of the system, such as a full disk.
+    if (error.code !== 'EPIPE') process.exit(failed(error));
+    // The reader of a pipe, such as `head`, has read enough. Without a reader of messages the exit status still counts.
+    if (output === process.stdout) process.exit(Exit.OK);
   });
 process.exitCode = await main(process.argv.slice(2));
 

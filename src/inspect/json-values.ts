@@ -21,7 +21,8 @@ export class Omitted {
 /** The forms of values that JSON lacks: an object with one of these keys and no other. `$object` is an object that looks like such a form. */
 const FORMS: Readonly<Record<string, (content: never) => unknown>> = {
   $base64: fromBase64,
-  $date: (ms: number) => new Date(ms),
+  // The time of an invalid date is NaN, which JSON writes as null.
+  $date: (ms: number | null) => new Date(ms ?? NaN),
   $number: Number,
   $bigint: (digits: string) => BigInt(digits),
   $undefined: () => undefined,

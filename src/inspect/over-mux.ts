@@ -46,8 +46,8 @@ const INSPECTOR_ANSWER_OPTIONS: Options<InspectorAnswerOptions, Used<InspectorAn
 };
 
 /**
- * Answers inspectors that watch this server over rxmux itself: the handler of `serve`, or a part of it. A viewer's own stream is left
- * out. For a viewer that reads too slowly, lines are dropped and counted.
+ * Answers inspectors that watch this server over rxmux itself: the handler of `serve`, or a part of it. Once admitted, a viewer's own
+ * stream is left out. For a viewer that reads too slowly, lines are dropped and counted.
  *
  * Streams with another payload are REFUSED, and so is a viewer that `verify` does not accept.
  *

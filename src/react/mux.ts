@@ -1,11 +1,8 @@
 import { createContext, createElement, useContext, useMemo, useSyncExternalStore } from 'react';
 import type { ReactElement, ReactNode } from 'react';
 import type { PeerStatus } from '../peer/status.js';
-import { checkPeer } from '../peer/options.js';
 import type { Peer } from '../peer/peer.js';
-import { statusStore } from '../store/store.js';
-import { refuseUnknown } from '../util/check.js';
-import type { NamesOf } from '../util/check.js';
+import { checkProvider, statusStore } from '../store/store.js';
 
 const MuxContext = createContext<Peer | null>(null);
 
@@ -16,9 +13,6 @@ export interface MuxProviderProps {
   /** The components that use the peer. */
   readonly children?: ReactNode;
 }
-
-/** Names {@link MuxProviderProps}. */
-const PROPS: NamesOf<MuxProviderProps> = { peer: true, children: true };
 
 /**
  * Passes a peer to the components below it. It never closes the peer.
@@ -33,15 +27,8 @@ const PROPS: NamesOf<MuxProviderProps> = { peer: true, children: true };
  * ```
  */
 export function MuxProvider(props: MuxProviderProps): ReactElement {
-  refuseUnknown('MuxProvider', withoutHyphens(props), PROPS);
-  const { peer, children } = props;
-  checkPeer('MuxProvider', peer, 'status$');
-  return createElement(MuxContext.Provider, { value: peer }, children);
-}
-
-/** Leaves out `data-…` properties, which tools add to every element. TypeScript accepts them on every component, too. */
-function withoutHyphens(props: object): object {
-  return Object.fromEntries(Object.entries(props).filter(([name]) => !name.includes('-')));
+  checkProvider(props);
+  return createElement(MuxContext.Provider, { value: props.peer }, props.children);
 }
 
 /**

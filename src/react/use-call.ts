@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useState, useSyncExternalStore } from 'react';
+import { useCallback, useEffect, useRef, useState, useSyncExternalStore } from 'react';
 import type { Procedure } from '../contract/procedure.js';
 import { CallStore } from '../store/call-store.js';
 import type { CallActions, CallState, UseCallOptions } from '../store/call-store.js';
@@ -35,6 +35,16 @@ export function useCall<Args extends readonly unknown[], T, X extends Procedure 
   const { abortOnLeave = false } = options;
   const state = useSyncExternalStore(store.subscribe, store.state, store.rendered);
   const call = useCallback((...args: Args) => store.make(open, args), [store, open]);
-  useEffect(() => (abortOnLeave ? store.abort : undefined), [store, abortOnLeave]);
+  const latest = useRef(abortOnLeave);
+  useEffect(() => {
+    latest.current = abortOnLeave;
+  });
+  // Not an effect of the option: a change of it would end calls of a component that stays.
+  useEffect(
+    () => () => {
+      if (latest.current) store.abort();
+    },
+    [store],
+  );
   return { ...state, call, abort: store.abort };
 }

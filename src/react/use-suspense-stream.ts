@@ -20,7 +20,7 @@ export interface SuspenseStreamState<T> {
 const UNUSED_MS = 30_000;
 /** How long an ended stream serves the renders of one try, in ms. */
 const ENDED_MS = 1_000;
-/** A function that each render makes anew would open a stream for each, for ever. */
+/** A function that each render makes anew would open a stream for each, for ever. The hook refuses it after 20 renders. */
 const MOST_ALIKE = 20;
 
 /**
@@ -70,6 +70,8 @@ export function useSuspenseStream<T>(
   throw used.ready() as unknown;
 }
 
+/** Counts the turns in which streams open. A render is one. */
+let turn = 0;
 /** The streams of components that have suspended and not mounted. */
 const waiting = new Set<SuspendedStream<unknown>>();
 
@@ -88,6 +90,8 @@ class SuspendedStream<T> {
   #ready: Promise<void> | undefined;
   #resolve = (): void => undefined;
   #release = (): void => undefined;
+  /** The turn in which the stream has opened. */
+  #turn = 0;
   /** Whether a render has asked since the last look. */
   #isWanted = false;
 
@@ -101,10 +105,12 @@ class SuspendedStream<T> {
   /** Opens the stream. Resolves once it has a value or has ended, and now and then before, to see whether a render still asks. */
   ready(): Promise<void> {
     this.#isWanted = true;
-    if (!waiting.has(this)) this.#open();
-    return (this.#ready ??= new Promise((resolve) => {
+    // Made first, because the stream may have its value within the subscription.
+    const ready = (this.#ready ??= new Promise((resolve) => {
       this.#resolve = resolve;
     }));
+    if (!waiting.has(this)) this.#open();
+    return ready;
   }
 
   /** The component has mounted, and holds the stream itself from now on. */
@@ -122,6 +128,8 @@ class SuspendedStream<T> {
 
   #open(): void {
     this.#refuseAlike();
+    const now = (this.#turn = turn);
+    void Promise.resolve().then(() => (turn = now + 1));
     waiting.add(this);
     const holding = new Subscription();
     this.#release = () => {
@@ -150,7 +158,8 @@ class SuspendedStream<T> {
     const { open } = this.store;
     const text = String(open);
     const alike = [...waiting].filter(({ store }) => store.open !== open && String(store.open) === text && store.isLike(this.store));
-    if (alike.length < MOST_ALIKE) return;
+    // One render may open many: a row each, with the functions of one factory.
+    if (new Set(alike.map((other) => other.#turn)).size < MOST_ALIKE) return;
     throw new TypeError(
       'useSuspenseStream: expected the same function at each render, got another one: declare it outside of the component',
     );

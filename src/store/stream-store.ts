@@ -44,7 +44,7 @@ export class StreamStore<T> implements Store<StreamState<T>> {
   /** The state where a server renders, and until the first listener. */
   readonly initial: StreamState<T>;
   #state: StreamState<T>;
-  /** The stores before this one that were replaced before any effect subscribed to them. */
+  /** The stores before this one that were replaced in one render, before any effect subscribed to them. */
   #unused = 0;
 
   readonly #changes$ = defer(() => statesOf(this.#stream(), this.peer, this.#state)).pipe(
@@ -97,6 +97,8 @@ export class StreamStore<T> implements Store<StreamState<T>> {
     }
     const next = new StreamStore(open, deps, peer, shared, keepValue ? this.#state.value : undefined);
     next.#unused = this.#unused + 1;
+    // One render is over by then. Many may pass without an effect, as of a hidden `<Activity>`.
+    void Promise.resolve().then(() => (next.#unused = 0));
     return next;
   }
 

@@ -8,9 +8,13 @@ import { PeerCore } from '../peer/core.js';
 import { Peer } from '../peer/peer.js';
 import { MemoryLink } from './memory-link.js';
 import { MemorySocket } from './memory-socket.js';
-import { checkOptions, readOptions } from '../util/check.js';
+import { subprotocol } from '../wire/codec.js';
+import { checkNumber, checkOptions, readOptions } from '../util/check.js';
 import { fateOf, LINE_OPTIONS, linkOf } from './link.js';
 import type { LineOptions, Link } from './link.js';
+
+/** The status of a server for a dial that offers the subprotocol of another codec. */
+const WRONG_OFFER = 400;
 
 /** Options of a {@link createServer test server}. */
 export interface TestServerOptions extends LineOptions, PeerOptions {}
@@ -57,18 +61,19 @@ export function createServer(options: TestServerOptions = {}): TestServer {
       return link;
     },
     refuse(status) {
-      refusal = status;
+      refusal = status === null ? null : checkNumber('refuse', status);
     },
     socket(_url, protocol) {
       const core = new PeerCore(resolved);
       const line = new MemoryLink({ protocol, latencyMs, fate: fateOf(faults, core.codec) });
-      if (refusal === null) {
+      const status = refusal ?? (protocol === subprotocol(core.codec) ? null : WRONG_OFFER);
+      if (status === null) {
         link = linkOf(line, core.codec);
         const peer = new Peer(core, new GivenSocket(core, line.ends.acceptor), resolved.onStream);
         peers$.next(peer);
         void peer.serve();
       }
-      return new MemorySocket(line.ends.dialer, refusal);
+      return new MemorySocket(line.ends.dialer, status);
     },
   };
 }

@@ -45,7 +45,7 @@ PAYLOAD
 
 EXIT STATUS
   0  all went well                    4  the remote refused the stream
-  2  wrong arguments                  5  a time-out
+  2  wrong arguments                  5  no answer in time
   3  the remote failed, or reset the  6  no connection, or a lost one
      stream                         130  Ctrl-C, which cancels the stream
                                     143  SIGTERM, as Ctrl-C

@@ -38,12 +38,17 @@ async function uploadFile(settings: CallSettings, payload: unknown): Promise<Exi
   const { rest: path } = settings;
   if (path === undefined) throw new UsageError('expected a file to upload, got none');
   const size = await sizeOf(path);
-  return withPeer(settings, async (peer) => {
-    const stream = peer.open(payload);
-    const progress = new ProgressLine(size, !settings.json && process.stderr.isTTY);
-    const pieces = piecesOf(path, settings, progress);
-    await Promise.all([stream.sendAll(pieces).catch(onlyOfTheFile), printAnswers(stream, settings, progress)]);
-  });
+  try {
+    return await withPeer(settings, async (peer) => {
+      const stream = peer.open(payload);
+      const progress = new ProgressLine(size, !settings.json && process.stderr.isTTY);
+      const pieces = piecesOf(path, settings, progress);
+      await Promise.all([stream.sendAll(pieces).catch(onlyOfTheFile), printAnswers(stream, settings, progress)]);
+    });
+  } finally {
+    // A pending read would keep the process until somebody ends the input.
+    if (path === '-') process.stdin.destroy();
+  }
 }
 
 /** The size of a file; `null` of the standard input, a pipe or a device. */

@@ -52,8 +52,13 @@ export async function run(args: readonly string[]): Promise<ExitStatus> {
     await mkdir(dirname(join(folder, path)), { recursive: true });
     await writeFile(join(folder, path), text);
   }
-  await print(`${Object.keys(files).length} files in ${folder}. Next:\n  cd ${given}\n  npm install\n  npm run dev`);
+  await print(`${Object.keys(files).length} files in ${folder}. Next:\n  cd ${quoted(given)}\n  npm install\n  npm run dev`);
   return Exit.OK;
+}
+
+/** Returns a path as an argument of a shell: in quotes, if it has a space or the like. */
+function quoted(path: string): string {
+  return /^[\w./\\:~@+-]+$/.test(path) ? path : `"${path}"`;
 }
 
 function templateOf(name: string): Template {

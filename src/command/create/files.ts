@@ -165,8 +165,8 @@ const page = join(import.meta.dirname, '../page');
 const { HOST = '127.0.0.1', PORT = 8080 } = process.env;
 
 const http = createServer(({ url = '/' }, response) => {
-  // A URL has no '..' left, so no path leads out of the folder.
-  const { pathname } = new URL(url, 'http://localhost');
+  // A URL has no '..' left, so no path leads out of the folder. As a base, the address would take '//' for a host.
+  const { pathname } = new URL('http://localhost' + url);
   const file = createReadStream(join(page, pathname === '/' ? 'index.html' : pathname));
   response.setHeader('content-type', TYPES[extname(pathname)] ?? 'text/html; charset=utf-8');
   file.on('error', () => response.writeHead(404).end('not found')).pipe(response);

@@ -5,7 +5,7 @@ import type { Writable } from 'node:stream';
 import { parseArgs } from 'node:util';
 import { describeLine, withoutContent, writeLine } from 'rxmux/inspect';
 import type { Line } from 'rxmux/inspect';
-import { addressOf } from '../address.js';
+import { addressOf, withoutPassword } from '../address.js';
 import { Exit, UsageError } from '../exit.js';
 import type { ExitStatus } from '../exit.js';
 import { headersOf, wholeOf } from '../headers.js';
@@ -74,7 +74,7 @@ export async function run(args: readonly string[]): Promise<ExitStatus> {
       if (page !== null) tapped.add(line, bytes);
       rows.add(line, bytes);
     },
-    failed: (c, why) => process.stderr.write(`rxmux tap: connection ${c}: ${target.url}: ${oneLine(why)}\n`),
+    failed: (c, why) => process.stderr.write(`rxmux tap: connection ${c}: ${withoutPassword(target.url)}: ${oneLine(why)}\n`),
   }).serve(server);
   const viewed = page === null ? '' : `${await serveInspector(tapped, page)}\n`;
   process.stdout.write(`ws://${address}\n${viewed}`);
