@@ -6,8 +6,10 @@ import type { CrosswsPeer, ServeOptions } from '../../src/crossws.js';
 import { serve as serveDeno } from '../../src/deno.js';
 import { serve as serveWorkerd } from '../../src/workerd.js';
 import { logger } from '../../src/logger.js';
+import { otherPlatform } from '../support/platform/globals.js';
 import { collectLogs } from '../support/peer/logs.js';
 
+const onPlatform = otherPlatform();
 const OFFER = { Upgrade: 'websocket', 'Sec-WebSocket-Protocol': 'mux.v1.json', Host: 'example.org' };
 const asking = (headers: Record<string, string> = {}): Request =>
   new Request('http://example.org/mux?token=s3cret', { headers: { ...OFFER, ...headers } });
@@ -130,6 +132,18 @@ describe('upgrades that are Request objects', () => {
     const headers = { Upgrade: 'websocket', 'Sec-WebSocket-Protocol': 'mux.v1.json', Origin: 'https://example.org' };
     const judged = await serve({}).hooks.upgrade(new Request('https://example.org/mux', { headers }));
     expect(judged).not.toBeInstanceOf(Response);
+  });
+
+  // Bun, Deno and workerd have the functions of a page that report its network, though no server has a page.
+  it('A server of requests listens to no events of a page', async () => {
+    const listens = jest.fn();
+    onPlatform({ addEventListener: listens, navigator: {} });
+    const { mux, peer } = await admitted({ onPeer: () => undefined });
+    mux.hooks.open(peer);
+    await new Promise(setImmediate);
+    mux.notify('news');
+    expect(listens).not.toHaveBeenCalled();
+    expect(peer.did).toHaveLength(1);
   });
 
   it('A socket that opens after the drain has begun is closed with 1001', async () => {
