@@ -48,6 +48,9 @@ const OF_UPGRADES: readonly Row[] = [
     'https://a.example/page',
     '',
     'https:',
+    'https://',
+    'https://[',
+    'https://a b',
   ].map((origin): Row => [
     { origins: ['https://a', origin] },
     `origins[1]: expected a whole origin, such as 'https://app.example.org', got '${origin}'`,

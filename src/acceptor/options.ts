@@ -21,11 +21,11 @@ export interface AcceptedOptions<Q> extends PeerOptions {
    * closes (C12). Default none: no hello is expected.
    */
   readonly onHello?: StreamHandler | undefined;
-  /** How long the hello may take to arrive and to be answered, in ms; 0 is no limit. Default 10 000. */
+  /** How long the hello may take to arrive and to be answered, in ms; 0 is no limit. It needs `onHello`. Default 10 000. */
   readonly helloTimeoutMs?: number | undefined;
   /**
    * Bounds what a connection may send until `onHello` has replied; from then on `limits` hold. A hello over `maxPayloadBytes` is reset
-   * with PAYLOAD_TOO_LARGE. Default `{ maxPayloadBytes: 65_536, maxPayloadItems: 10_000, maxHeldBytes: 1_048_576 }`.
+   * with PAYLOAD_TOO_LARGE. It needs `onHello`. Default `{ maxPayloadBytes: 65_536, maxPayloadItems: 10_000, maxHeldBytes: 1_048_576 }`.
    */
   readonly helloLimits?: Given<HelloLimits> | undefined;
   /**
