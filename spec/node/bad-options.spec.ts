@@ -19,6 +19,8 @@ const OF_ACCEPTED: readonly Row[] = [
   [{ onPeer: 'log' }, "onPeer: expected a function, got 'log'"],
   [{ helloTimeoutMs: null }, 'helloTimeoutMs: expected a number of at least 0, got null'],
   [{ limits: 5 }, 'limits: expected an object, got 5'],
+  [{ helloLimits: { maxHeldBytes: 5 } }, 'helloLimits: expected none without onHello, got an object'],
+  [{ helloTimeoutMs: 0 }, 'helloTimeoutMs: expected none without onHello, got 0'],
 ];
 
 const OF_UPGRADES: readonly Row[] = [
@@ -46,15 +48,50 @@ const OF_UPGRADES: readonly Row[] = [
     'https://a.example/page',
     '',
     'https:',
+    'https://',
+    'https://[',
+    'https://a b',
   ].map((origin): Row => [
     { origins: ['https://a', origin] },
     `origins[1]: expected a whole origin, such as 'https://app.example.org', got '${origin}'`,
+  ]),
+  ...[
+    ['https://a.example:443', 'https://a.example'],
+    ['http://a.example:80', 'http://a.example'],
+    ['https://A.example', 'https://a.example'],
+    ['https://bücher.example', 'https://xn--bcher-kva.example'],
+    ['http://[0:0:0:0:0:0:0:1]:8080', 'http://[::1]:8080'],
+    ['https://user@a.example', 'https://a.example'],
+  ].map(([origin, sent]): Row => [
+    { origins: { allow: [origin] } },
+    `origins.allow[0]: expected '${sent}', as browsers send this origin, got '${origin}'`,
   ]),
 ];
 
 it.each(OF_ACCEPTED)('`accept` refuses the options %p', (options, message) => {
   const socket = new MemorySocket(new MemoryLink({ protocol: 'mux.v1.json' }).ends.acceptor, null);
   expect(() => accept(socket, options)).toThrow(new TypeError(message));
+});
+
+it.each(['null', 'http://a.example:8080', 'https://a.example:80', 'chrome-extension://abc', 'capacitor://localhost'])(
+  '`serve` takes the origin %s, which browsers send',
+  async (origin) => {
+    const server = serve({ port: 0, origins: [origin] });
+    await server.close();
+  },
+);
+
+it.each([
+  [{ verify: () => false }, 'verify', 'a function'],
+  [{ verifyTimeoutMs: 5 }, 'verifyTimeoutMs', '5'],
+  [{ origins: ['https://a.example'] }, 'origins', 'an array'],
+  [{ trustProxy: 1 }, 'trustProxy', '1'],
+  [{ perMessageDeflate: true }, 'perMessageDeflate', 'true'],
+])('`accept` refuses the options %p, which only an upgrade has', (options, name, got) => {
+  const socket = new MemorySocket(new MemoryLink({ protocol: 'mux.v1.json' }).ends.acceptor, null);
+  expect(() => accept(socket, options as object)).toThrow(
+    new TypeError(`${name}: expected none for a socket that is open: pass it to handleUpgrade or serve, got ${got}`),
+  );
 });
 
 it.each([
@@ -112,6 +149,10 @@ it.each<[options: unknown, message: string]>([
   [{ port: 0, healthPath: true }, "healthPath: expected one that begins with '/', got true"],
   [{ port: 0, path: '/mux?room=1' }, "path: expected one without a query, got '/mux?room=1'"],
   [{ port: 0, path: '/mux#room' }, "path: expected one without a query, got '/mux#room'"],
+  [{ port: 0, path: '/straße' }, "path: expected '/stra%C3%9Fe', as requests have it, got '/straße'"],
+  [{ port: 0, path: '/my mux' }, "path: expected '/my%20mux', as requests have it, got '/my mux'"],
+  [{ port: 0, path: '/a/../mux' }, "path: expected '/mux', as requests have it, got '/a/../mux'"],
+  [{ port: 0, healthPath: '/./healthz' }, "healthPath: expected '/healthz', as requests have it, got '/./healthz'"],
   [{ server: createServer(), port: 8080 }, 'port: expected none beside server, got 8080'],
   [{ server: createServer(), host: '127.0.0.1' }, "host: expected none beside server, got '127.0.0.1'"],
   [{ server: createServer(), tls: { cert: '' } }, 'tls: expected none beside server, got an object'],
@@ -147,6 +188,10 @@ it.each<Row>([
   [{ headers: { authorization: null } }, 'authorization: expected a string or a number, got null'],
   [{ agent: 'proxy' }, "agent: expected an object, got 'proxy'"],
   [{ tls: 5 }, 'tls: expected an object, got 5'],
+  [{ socket: () => null, headers: { authorization: 'Bearer' } }, 'headers: expected none beside socket, got an object'],
+  [{ socket: () => null, agent: {} }, 'agent: expected none beside socket, got an object'],
+  [{ socket: () => null, tls: { ca: '' } }, 'tls: expected none beside socket, got an object'],
+  [{ socket: () => null, perMessageDeflate: true }, 'perMessageDeflate: expected none beside socket, got true'],
 ])('`connect` of Node refuses the options %p', (options, message) => {
   expect(() => connect('ws://test', options)).toThrow(new TypeError(message));
 });

@@ -38,6 +38,17 @@ describe('a Cookie without an Origin', () => {
     expect(logs.warnings).toEqual(Array.from({ length: lines }, () => LINE));
   });
 
+  it('A server shows a function in trustProxy the address of the proxy in one spelling', async () => {
+    const seen: string[] = [];
+    // On all addresses Node reports 127.0.0.1 as ::ffff:127.0.0.1.
+    server = serve({ port: 0, host: '::', trustProxy: (address) => seen.push(address) > 0 && address === '127.0.0.1' });
+    const { port } = await server.listening;
+    const local = { address: () => ({ port, address: '127.0.0.1', family: 'IPv4' }) };
+    const { status, socket } = await handshake(local, { headers: { Cookie: 'session=1' } });
+    socket.destroy();
+    expect([status, logs.warnings, [...new Set(seen)]]).toEqual([101, [LINE.replace('127.0.0.1', '::ffff:127.0.0.1')], ['127.0.0.1']]);
+  });
+
   it('A server with `origins: { required: true }` refuses it and says why', async () => {
     server = serve({ port: 0, host: '127.0.0.1', trustProxy: 1, origins: { required: true } });
     await server.listening;

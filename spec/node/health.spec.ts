@@ -143,3 +143,58 @@ it('Two servers on one HTTP server answer each their healthPath, whichever close
   await second.close();
   expect(await ask(port, '/ready')).toEqual([200, undefined, 'a page']);
 });
+
+it('Two servers with one healthPath answer 200 as long as one of them takes peers', async () => {
+  const rig = await joined({ path: '/old' });
+  if (rig.http === undefined) throw new Error('expected an HTTP server');
+  const next = serve({ server: rig.http, path: '/mux', healthPath: '/healthz', handler: hold });
+  const { mux, port } = rig;
+  const peer = connect(`ws://127.0.0.1:${port}/mux`);
+  ends.push(
+    () => peer.close(),
+    () => next.close(),
+  );
+  await peer.opened;
+  const held = new Promise((resolve) => peer.open$('hold').subscribe({ next: resolve, error: () => undefined }));
+  await held;
+  void next.close({ drainMs: HOUR });
+  const while1 = await ask(port);
+  void mux.close();
+  expect([while1[0], (await ask(port))[0]]).toEqual([200, 503]);
+});
+
+it('A server whose muxes are replaced a thousand times calls each listener as directly as before', async () => {
+  const { http, mux } = await joined();
+  if (http === undefined) throw new Error('expected an HTTP server');
+  let last = mux;
+  for (let n = 0; n < 1000; n++) {
+    const next = serve({ server: http, healthPath: '/healthz' });
+    await last.close();
+    last = next;
+  }
+  Error.stackTraceLimit = 5000;
+  let depth = 0;
+  http.once('probe', () => (depth = new Error('depth').stack?.split('\n').length ?? 0));
+  http.emit('probe');
+  Error.stackTraceLimit = 10;
+  await last.close();
+  expect(depth).toBeLessThan(100);
+});
+
+it.each([
+  ['without other listeners', false],
+  ['beside a listener of upgrades', true],
+])('An HTTP server of the user answers a probe that offers h2c, as Java sends it, %s', async (_what, isBeside) => {
+  const http = createServer().listen(0, '127.0.0.1');
+  if (isBeside) http.on('upgrade', (_request, socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
+  const mux = serve({ server: http, healthPath: '/healthz' });
+  const { port } = await mux.listening;
+  ends.push(
+    () => http.close(),
+    () => mux.close(),
+  );
+  const headers = { Connection: 'Upgrade, HTTP2-Settings', Upgrade: 'h2c', 'HTTP2-Settings': 'AAEAAEAAAAIAAAAB' };
+  const sent = httpRequest({ port, host: '127.0.0.1', path: '/healthz', headers, agent: false }).end();
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  expect([response.statusCode, await text(response)]).toEqual([200, 'ok\n']);
+});

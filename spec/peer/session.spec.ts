@@ -164,6 +164,22 @@ describe('Session that ends', () => {
     await closed(peer);
   });
 
+  it('A fresh hello may take as long as `helloTimeoutMs` of the server says, as the first one may', async () => {
+    let hellos = 0;
+    const onHello: StreamHandler = async (_, stream) => {
+      if (++hellos > 1) await firstValueFrom(timer(15_000));
+      sessionEnds(stream, time.now + 100_000);
+      await stream.reply();
+    };
+    const { network, peer } = greeted(
+      { reconnect: true, hello: renewing(() => ({})), helloTimeoutMs: 60_000 },
+      { onHello, helloTimeoutMs: 60_000 },
+    );
+    await time.advance(110_000);
+    expect([hellos, network.dials.length, logs.warnings]).toEqual([2, 1, []]);
+    await closed(peer);
+  });
+
   it('Other streams are accepted while a fresh hello is under way', async () => {
     let hellos = 0;
     const { peer } = renewed((_, stream) => {

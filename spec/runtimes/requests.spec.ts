@@ -1,12 +1,15 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { serve as serveBun } from '../../src/bun.js';
 import type { BunServer, BunSocket, BunSocketData } from '../../src/bun.js';
 import { refuse, serve } from '../../src/crossws.js';
 import type { CrosswsPeer, ServeOptions } from '../../src/crossws.js';
 import { serve as serveDeno } from '../../src/deno.js';
 import { serve as serveWorkerd } from '../../src/workerd.js';
+import { logger } from '../../src/logger.js';
+import { otherPlatform } from '../support/platform/globals.js';
 import { collectLogs } from '../support/peer/logs.js';
 
+const onPlatform = otherPlatform();
 const OFFER = { Upgrade: 'websocket', 'Sec-WebSocket-Protocol': 'mux.v1.json', Host: 'example.org' };
 const asking = (headers: Record<string, string> = {}): Request =>
   new Request('http://example.org/mux?token=s3cret', { headers: { ...OFFER, ...headers } });
@@ -61,6 +64,86 @@ describe('upgrades that are Request objects', () => {
     await admitted({ verify, addressOf: ({ headers }) => (headers.get('host') === null ? null : '2001:db8::1') });
     await admitted({ verify });
     expect(seen).toEqual(['2001:db8::1', null]);
+  });
+
+  it.each(['10.0.0.1:8080', '[2001:db8::1]', 'a:b', '1.2.3', '10.0.0.1.5', 'unknown', ':', '::1]:80/['])(
+    'A server of requests logs that `addressOf` has returned %s, which is no address',
+    async (address) => {
+      await serve({ addressOf: () => address }).hooks.upgrade(asking());
+      expect(jest.mocked(logger.error).mock.calls.map(([, error]) => error)).toEqual([
+        new TypeError(`addressOf: expected an address without a port, or null, got '${address}'`),
+      ]);
+    },
+  );
+
+  it.each(['10.0.0.1', '2001:db8::1', '::1', '::', 'fe80::1%eth0', '::ffff:10.0.0.1'])(
+    'A server of requests takes the address %s',
+    async (address) => {
+      const { peer, mux } = await admitted({ addressOf: () => address, totalLimits: { maxConnectionsPerAddress: 1 } });
+      mux.hooks.open(peer);
+      expect([mux.peers.size, logs.errors]).toEqual([1, []]);
+    },
+  );
+
+  it('A server of requests counts each IPv4 address by itself where the runtime maps them to IPv6', async () => {
+    const addresses = ['::ffff:192.0.2.1', '::ffff:192.0.2.2', '::ffff:c000:201', '192.0.2.1'];
+    const mux = serve({ addressOf: () => addresses.shift() ?? null, totalLimits: { maxConnectionsPerAddress: 1 } });
+    const refused: boolean[] = [];
+    for (let n = 0; n < 4; n++) refused.push((await mux.hooks.upgrade(asking())) instanceof Response);
+    expect(refused).toEqual([false, false, true, true]);
+  });
+
+  it('A server of requests forgets the address of a peer that has left, without limits too', async () => {
+    const kept = new Set<unknown>();
+    const set = jest.spyOn(Map.prototype, 'set');
+    const remove = jest.spyOn(Map.prototype, 'delete');
+    for (let n = 0; n < 10; n++) {
+      const { mux, peer } = await admitted({ addressOf: () => `2001:db8:0:${n}::1` });
+      mux.hooks.open(peer);
+      const [made] = mux.peers;
+      mux.hooks.close(peer, {});
+      await made?.closed;
+    }
+    for (const [key] of set.mock.calls) if (String(key).startsWith('2001:db8:')) kept.add(key);
+    for (const [key] of remove.mock.calls) kept.delete(key);
+    jest.restoreAllMocks();
+    expect([...kept]).toEqual([]);
+  });
+
+  it('A server of requests answers 503 if its own `addressOf` has closed it', async () => {
+    const mux = serve({ addressOf: () => (void mux.close(), null) });
+    expect(await mux.hooks.upgrade(asking())).toMatchObject({ status: 503 });
+  });
+
+  // Bun builds the URL from the header `Host`, which a stranger chooses.
+  it.each(['http://[/mux', 'http://a:b:c/mux', 'http://%/mux', '/mux'])(
+    'A server of requests judges a request whose URL is %s',
+    async (url) => {
+      const headers = new Headers({ ...OFFER, Origin: 'https://evil.example' });
+      const mux = serve({});
+      const refusals: string[] = [];
+      mux.refusals$.subscribe((refusal) => refusals.push(String(refusal)));
+      const answer = await mux.hooks.upgrade({ url, headers, signal: new AbortController().signal } as Request);
+      expect([(answer as Response).status, refusals]).toEqual([403, ['403 /mux: this origin is not allowed']]);
+    },
+  );
+
+  it('A server of requests takes the host of the URL where a request has no header `Host`, as over HTTP/2', async () => {
+    const headers = { Upgrade: 'websocket', 'Sec-WebSocket-Protocol': 'mux.v1.json', Origin: 'https://example.org' };
+    const judged = await serve({}).hooks.upgrade(new Request('https://example.org/mux', { headers }));
+    expect(judged).not.toBeInstanceOf(Response);
+  });
+
+  // Bun, Deno and workerd have the functions of a page that report its network, though no server has a page.
+  it('A server of requests listens to no events of a page', async () => {
+    const listens = jest.fn();
+    onPlatform({ addEventListener: listens, navigator: {} });
+    const { mux, peer } = await admitted({ onPeer: () => undefined });
+    mux.hooks.open(peer);
+    await new Promise(setImmediate);
+    mux.notify('news');
+    expect(listens).not.toHaveBeenCalled();
+    expect(peer.did).toHaveLength(1);
   });
 
   it('A socket that opens after the drain has begun is closed with 1001', async () => {
@@ -119,6 +202,13 @@ describe('upgrades that are Request objects', () => {
     [() => serveDeno({ path: '/' } as ServeOptions), 'path: expected none, because Deno.serve listens: pass it mux.fetch'],
     [() => serve({ server: {} } as ServeOptions), 'server: expected none, because crossws listens: pass it mux.hooks'],
     [() => serveWorkerd({ host: '' } as ServeOptions), 'host: expected none, because the runtime listens: call mux.fetch'],
+    [
+      () => serveBun({ trustProxy: 1 } as ServeOptions),
+      'trustProxy: expected none, because this runtime has addressOf in its place, got 1',
+    ],
+    [() => serveBun({ healthPath: '/healthz' } as ServeOptions), 'healthPath: expected none, because Bun.serve listens'],
+    [() => serveDeno({ listenWhileDraining: true } as ServeOptions), 'listenWhileDraining: expected none, because Deno.serve listens'],
+    [() => serve({ perMessageDeflate: true } as ServeOptions), 'perMessageDeflate: expected none, because crossws listens'],
     [() => serve({ addressOf: 1 as never }), 'addressOf: expected a function, got 1'],
     [() => refuse(200), 'status: expected an integer from 400 to 599, got 200'],
     [() => refuse(429, { Connection: 'close' }), 'headers: expected none that frames the answer, got connection'],

@@ -122,6 +122,15 @@ describe('a socket over a WebSocketStream', () => {
       expect(stream.log).toEqual(['a', 'abort']);
     });
 
+    it('A socket that is closed while its stream opens reads what comes, because the other close frame is behind it', async () => {
+      const { socket, stream } = dialed();
+      stream.open(JSON_V1);
+      socket.close();
+      stream.receive('unread');
+      await time.advance();
+      expect([stream.pulls > 0, socket.readyState, stream.log]).toEqual([true, 2, [['close', undefined]]]);
+    });
+
     it('A socket without an answer to its dial ends the dial, and does not open afterwards', async () => {
       const { socket, stream, events } = dialed();
       socket.close(1000, 'given up');

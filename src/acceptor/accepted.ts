@@ -6,6 +6,7 @@ import { acceptorCore } from '../peer/hello.js';
 import { Peer } from '../peer/peer.js';
 import { guard } from '../rx/subscribers.js';
 import { soon } from '../rx/soon.js';
+import { ALWAYS_ONLINE } from '../transport/connectivity.js';
 import type { Transport } from '../transport/transport.js';
 import { CloseCode, ResetCode } from '../wire/codes.js';
 import { ConnectionFault } from '../wire/errors.js';
@@ -30,7 +31,8 @@ export interface Accepted {
 /** Makes a peer of an open socket, or of one that is to come. */
 export function makePeer({ acceptor }: Pick<ResolvedJudged<never>, 'acceptor'>, transport: Transport | null = null): Accepted {
   const core = acceptorCore(acceptor);
-  const source = new GivenSocket(core, transport);
+  // Other runtimes than Node have the events of a page, though no server has a page: each peer would listen to all of them.
+  const source = new GivenSocket(core, transport, ALWAYS_ONLINE);
   return { core, source, peer: new Peer(core, source, acceptor.onStream) };
 }
 

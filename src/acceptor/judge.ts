@@ -76,8 +76,7 @@ function objectionTo<Q>(asked: Asked<Q>, policy: Policy<Q>): Objection | null {
     return { status: 400, cause: 'codec', reason: `${OFFER_REFUSED}${protocol}' in first place, got ${got}` };
   }
   try {
-    // The user's function that admits the page may also have closed this side.
-    if (originAllowed(asked, policy.origins)) return policy.draining$.value ? GOING_AWAY : null;
+    if (originAllowed(asked, policy.origins)) return null;
   } catch (error) {
     return unjudged(error);
   }
@@ -135,5 +134,7 @@ export function seatOrObjection<Q>(asked: Asked<Q>, policy: Policy<Q>): Seat | O
  * @param leaves$ emits when the dialer leaves before it is answered
  */
 export function ruling$<Q>(request: Q, policy: Policy<Q>, leaves$: Observable<unknown>): Observable<Ruling> {
-  return policy.verify === undefined ? of(ACCEPTED) : verified(request, leaves$, policy.verify, policy);
+  if (policy.verify !== undefined) return verified(request, leaves$, policy.verify, policy);
+  // A function of the user's, such as `origins` or `trustProxy`, may have closed this side.
+  return of(policy.draining$.value ? refusing(GOING_AWAY) : ACCEPTED);
 }

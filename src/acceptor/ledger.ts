@@ -357,7 +357,7 @@ export class Ledger {
 
   /** Counts one connection more, whatever the limits. */
   seat(address: string | null): Seat {
-    const name = address === null ? null : hostOf(address);
+    const name = address === null || !this.isLimited ? null : hostOf(address);
     const host = (name === null ? null : this.#byAddress.get(name)) ?? (this.isLimited ? newHost(name) : this.#anyHost);
     this.#connections++;
     host.connections++;

@@ -4,7 +4,7 @@ import type { StreamHandler } from '../peer/hooks.js';
 import { PEER_OPTIONS, resolveOptions } from '../peer/options.js';
 import type { PeerOptions } from '../peer/options.js';
 import type { Peer } from '../peer/peer.js';
-import { checkFunction, checkNumber, checkOptions, readOptions } from '../util/check.js';
+import { checkFunction, checkNumber, checkOptions, optionError, readOptions } from '../util/check.js';
 import type { Given, Options } from '../util/check.js';
 import { checkOrigins } from './origin.js';
 import type { OriginsOf } from './origin.js';
@@ -21,11 +21,11 @@ export interface AcceptedOptions<Q> extends PeerOptions {
    * closes (C12). Default none: no hello is expected.
    */
   readonly onHello?: StreamHandler | undefined;
-  /** How long the hello may take to arrive and to be answered, in ms; 0 is no limit. Default 10 000. */
+  /** How long the hello may take to arrive and to be answered, in ms; 0 is no limit. It needs `onHello`. Default 10 000. */
   readonly helloTimeoutMs?: number | undefined;
   /**
    * Bounds what a connection may send until `onHello` has replied; from then on `limits` hold. A hello over `maxPayloadBytes` is reset
-   * with PAYLOAD_TOO_LARGE. Default `{ maxPayloadBytes: 65_536, maxPayloadItems: 10_000, maxHeldBytes: 1_048_576 }`.
+   * with PAYLOAD_TOO_LARGE. It needs `onHello`. Default `{ maxPayloadBytes: 65_536, maxPayloadItems: 10_000, maxHeldBytes: 1_048_576 }`.
    */
   readonly helloLimits?: Given<HelloLimits> | undefined;
   /**
@@ -54,9 +54,10 @@ export interface JudgedOptions<Q> extends AcceptedOptions<Q> {
   readonly verifyTimeoutMs?: number | undefined;
   /**
    * Chooses the web pages that may connect. Any other page gets 403. A list or a function replaces the default, so name your own pages
-   * too. A string must equal the whole origin (`https://app.example.org`, without a slash at the end). A RegExp may match any part of the
-   * origin, so anchor it: `/^https:\/\/\w+\.example\.org$/`. A function that throws, or returns no boolean (such as a promise), answers
-   * 500; slow decisions belong in `verify`.
+   * too. A string must equal the whole origin as browsers send it (`https://app.example.org`, in lower case, without a
+   * default port or a slash at the end). A RegExp may match any part of the origin, so anchor it:
+   * `/^https:\/\/\w+\.example\.org$/`. A function that throws, or returns no boolean (such as a promise), answers 500; slow decisions
+   * belong in `verify`.
    *
    * A request without `Origin` passes a list and the default: browsers always send one, and programs do not. Where a proxy may drop it,
    * `{ required: true }` refuses such a request. `{ required: true, allow: ['https://app.example.org'] }` replaces the default, too.
@@ -102,7 +103,16 @@ export function resolveJudged<Q>(options: JudgedOptions<Q>, ...others: readonly 
   checkOptions(options, ...others, JUDGED_OPTIONS, PEER_OPTIONS);
   const peer = resolveOptions(options, false);
   const used = readOptions(JUDGED_OPTIONS as Options<Omit<JudgedOptions<Q>, keyof PeerOptions>, UsedOptions<Q>>, options);
+  if (used.onHello === undefined) refuseGiven(options, ['helloTimeoutMs', 'helloLimits'], ' without onHello');
   const { handler = peer.onStream, onHello, helloTimeoutMs, helloLimits, ...ofUpgrades } = used;
   const hello = onHello === undefined ? null : { handler: onHello, timeoutMs: helloTimeoutMs, limits: helloLimits };
   return { ...ofUpgrades, acceptor: { ...peer, onStream: handler, hello } };
+}
+
+/** @throws TypeError for an option of `names` that is given and would have no effect; `why` says so */
+export function refuseGiven(options: object, names: readonly string[], why: string): void {
+  for (const name of names) {
+    const value: unknown = Reflect.get(options, name);
+    if (value !== undefined) throw optionError(name, `none${why}`, value);
+  }
 }

@@ -96,9 +96,12 @@ function checkList<T extends readonly unknown[]>(name: string, origins: T): T {
   return origins;
 }
 
-/** A host alone, a slash at the end, or `*` would match no page. */
+/** A host alone, a slash at the end, or `*` would match no page, and neither would a default port or a capital letter. */
 function checkWhole(name: string, origin: string): void {
-  if (!WHOLE.test(origin)) throw optionError(name, "a whole origin, such as 'https://app.example.org'", origin);
+  const sent = origin === 'null' ? origin : parse(origin)?.origin;
+  if (sent === undefined || !WHOLE.test(origin)) throw optionError(name, "a whole origin, such as 'https://app.example.org'", origin);
+  // Schemes that are no web's, such as the one of an extension, have the origin `null` here.
+  if (sent !== origin && sent !== 'null') throw optionError(name, `'${sent}', as browsers send this origin`, origin);
 }
 
 function isLoopback({ hostname }: URL): boolean {

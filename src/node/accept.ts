@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import { BehaviorSubject } from 'rxjs';
 import { announce, ledgerOf, makePeer, take } from '../acceptor/accepted.js';
 import type { Accepted } from '../acceptor/accepted.js';
-import { JUDGED_OPTIONS, resolveJudged } from '../acceptor/options.js';
+import { JUDGED_OPTIONS, refuseGiven, resolveJudged } from '../acceptor/options.js';
 import type { AcceptedOptions, JudgedOptions, ResolvedJudged } from '../acceptor/options.js';
 import { SparseLog } from '../acceptor/sparse-log.js';
 import { log } from '../logger.js';
@@ -54,6 +54,15 @@ export interface ResolvedUpgrade extends ResolvedJudged<IncomingMessage> {
 
 type OfNode = 'trustProxy' | 'perMessageDeflate';
 
+/** The options that an open socket comes too late for. */
+const OF_UPGRADES: readonly Exclude<keyof UpgradeOptions, keyof AcceptOptions>[] = [
+  'verify',
+  'verifyTimeoutMs',
+  'origins',
+  'trustProxy',
+  'perMessageDeflate',
+];
+
 const NODE_OPTIONS: Options<Pick<UpgradeOptions, OfNode>, Pick<ResolvedUpgrade, OfNode>> = {
   trustProxy: [readTrustProxy, trustsNone],
   perMessageDeflate: [readDeflate, null],
@@ -90,6 +99,8 @@ const REFUSALS: RefusalLines = new LazyMap();
  * Makes a peer of a socket that your program has accepted. Your program also checks the origin, and bounds the size of a message
  * (`maxPayload` of `ws`).
  *
+ * The options of an upgrade, such as `verify`, come too late here, and throw.
+ *
  * The peer begins to read in a later turn. A socket that has agreed on the subprotocol of another codec is closed with 1008, and the
  * peer fails with a CodecMismatch. A socket without any subprotocol is accepted.
  *
@@ -103,6 +114,7 @@ const REFUSALS: RefusalLines = new LazyMap();
  */
 export function accept(socket: SocketLike, options: AcceptOptions = {}): Peer {
   const resolved = resolveAlone(options);
+  refuseGiven(options, OF_UPGRADES, ' for a socket that is open: pass it to handleUpgrade or serve');
   const transport = transportOf(socket);
   const made = makePeer(resolved, transport);
   take(ledgerOf(resolved).seat(null), made, transport);

@@ -1,5 +1,6 @@
 import type { Agent, OutgoingHttpHeaders } from 'node:http';
 import type { ConnectionOptions } from 'node:tls';
+import { refuseGiven } from '../acceptor/options.js';
 import { CONNECT_OPTIONS, connectOver } from '../peer/connect.js';
 import type { ConnectOptions } from '../peer/connect.js';
 import type { ConnectUrl } from '../peer/dial/dialer.js';
@@ -15,7 +16,7 @@ import { headerLines } from './refusal.js';
 
 boundNodeLogs();
 
-/** Options of `connect` of Node. If the option `socket` makes the socket, the options here have no effect. */
+/** Options of `connect` of Node. The option `socket`, which makes the socket itself, takes none of the options here beside it. */
 export interface NodeConnectOptions extends ConnectOptions {
   /** HTTP headers of the handshake. Default none. */
   readonly headers?: OutgoingHttpHeaders | undefined;
@@ -60,6 +61,7 @@ export const NODE_CONNECT_OPTIONS: Options<Omit<NodeConnectOptions, keyof Connec
 export function connect(url: ConnectUrl, options: NodeConnectOptions = {}): Peer {
   checkOptions(options, NODE_CONNECT_OPTIONS, CONNECT_OPTIONS, PEER_OPTIONS);
   const { socket } = options;
+  if (socket !== undefined) refuseGiven(options, Object.keys(NODE_CONNECT_OPTIONS), ' beside socket');
   const { perMessageDeflate: deflate, ...own } = readOptions(NODE_CONNECT_OPTIONS, options);
   return connectOver(url, options, (address, protocol, maxPayload) =>
     socket === undefined ? dialWs(address, protocol, { ...own, deflate, maxPayload }) : transportOf(socket(address, protocol)),

@@ -1,13 +1,12 @@
 import type { EventEmitter } from 'node:events';
-import type { IncomingMessage, OutgoingHttpHeaders, Server as HttpServer, ServerResponse } from 'node:http';
+import type { OutgoingHttpHeaders, Server as HttpServer, ServerResponse } from 'node:http';
 import type { Server as HttpsServer } from 'node:https';
 import type { Duplex } from 'node:stream';
-import { GOING_AWAY } from '../acceptor/judge.js';
 import type { SparseLog } from '../acceptor/sparse-log.js';
 import { PLAIN_TEXT } from '../acceptor/verdict.js';
 import type { HttpAnswer } from '../acceptor/verdict.js';
 import { log } from '../logger.js';
-import { answerHttp, pathOf } from './refusal.js';
+import { answerHttp } from './refusal.js';
 
 /**
  * Shows each event of a server to `take` before the server's listeners, which do not receive an event that `take` has taken. Returns a
@@ -31,27 +30,9 @@ export function intercept(server: EventEmitter, take: (event: string | symbol, a
   };
 }
 
-/**
- * Answers GET and HEAD of one path by 200, and by 503 while this side drains. The other listeners of the server never see these requests.
- * Returns a function that undoes this.
- */
-export function answerHealth(server: HttpServer | HttpsServer, path: string, isDraining: () => boolean): () => void {
-  return intercept(server, (event, args) => {
-    if (event !== 'request') return false;
-    const [request, response] = args as [IncomingMessage, ServerResponse];
-    if (!isProbe(request.method) || pathOf(request) !== path) return false;
-    answerOrdinary(response, isDraining() ? GOING_AWAY : { status: 200, reason: 'ok' }, { 'Cache-Control': 'no-store' });
-    return true;
-  });
-}
-
 /** Answers an ordinary request with a line of text. */
 export function answerOrdinary(response: ServerResponse, { status, reason, headers = [] }: HttpAnswer, own: OutgoingHttpHeaders): void {
   response.writeHead(status, { ...PLAIN_TEXT, ...own, ...Object.fromEntries(headers) }).end(`${reason}\n`);
-}
-
-function isProbe(method: string | undefined): boolean {
-  return method === 'GET' || method === 'HEAD';
 }
 
 /** Version 1 of the PROXY protocol is a line of text. Version 2 begins with a line break, which no request has before its method. */

@@ -7,6 +7,7 @@ import type { Server as HttpsServer } from 'node:https';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import type { TlsOptions } from 'node:tls';
 import { GOING_AWAY, UPGRADE_REQUIRED } from '../acceptor/judge.js';
+import { refuseGiven } from '../acceptor/options.js';
 import { totalsOf } from '../acceptor/totals.js';
 import type { Totals } from '../acceptor/totals.js';
 import { asGiven, checkBoolean, checkObject, optionError, readOptions } from '../util/check.js';
@@ -46,18 +47,11 @@ export const LISTEN_OPTIONS: Options<Omit<Partial<ListenOptions>, 'totalLimits'>
 export function readListenOptions(options: ServeOptions): ListenOptions {
   const resolved = readOptions(LISTEN_OPTIONS, options);
   const { port, server } = resolved;
-  if (server !== undefined) refuseBeside(options);
+  // The given server decides these.
+  if (server !== undefined) refuseGiven(options, ['port', 'host', 'tls', 'listenWhileDraining'], ' beside server');
   else if (!(Number.isInteger(port) && Number(port) >= 0 && Number(port) <= 65_535))
     throw optionError('port', 'an integer from 0 to 65535, or a server', port);
   return resolved;
-}
-
-/** @throws TypeError for an option that a given server decides, which would have no effect */
-function refuseBeside(options: object): void {
-  for (const name of ['port', 'host', 'tls', 'listenWhileDraining']) {
-    const value: unknown = Reflect.get(options, name);
-    if (value !== undefined) throw optionError(name, 'none beside server', value);
-  }
 }
 
 function checkServer<T extends Partial<HttpServer> | null>(name: string, server: T): T {
@@ -79,6 +73,8 @@ function checkPath(name: string, path: unknown): string {
   if (typeof path !== 'string' || !path.startsWith('/')) throw optionError(name, "one that begins with '/'", path);
   // No path of a request has one of these, so the server would answer nothing.
   if (/[?#]/.test(path)) throw optionError(name, 'one without a query', path);
+  const { pathname } = new URL(`http://localhost${path}`);
+  if (pathname !== path) throw optionError(name, `'${pathname}', as requests have it`, path);
   return path;
 }
 

@@ -20,13 +20,14 @@ export interface ServeBase extends Omit<UpgradeOptions, 'totalLimits'> {
    */
   readonly totalLimits?: Given<TotalLimits> | Totals | undefined;
   /**
-   * Answers only upgrades of this path, which begins with `/`; a query does not count. The other `upgrade` listeners of a joined server do
-   * not see them. Default every path; beside other listeners every upgrade that offers a subprotocol `mux.v1.…`.
+   * Answers only upgrades of this path, which begins with `/`, encoded as in a URL; a query does not count. The other `upgrade` listeners
+   * of a joined server do not see them. Default every path; beside other listeners every upgrade that offers a subprotocol `mux.v1.…`.
    */
   readonly path?: string | undefined;
   /**
    * Answers GET and HEAD of this path for health checks: 200, and 503 with `Retry-After: 1` while the server drains. On a server of
-   * yours your own handlers do not see these requests. Every other ordinary request to a port of its own gets 426. Default none.
+   * yours your own handlers do not see these requests. Servers that share the path answer 200 as long as one of them takes peers. Every
+   * other ordinary request to a port of its own gets 426. Default none.
    *
    * @example
    * ```ts

@@ -19,8 +19,6 @@ export type TrustProxy = number | readonly string[] | ((address: string, hop: nu
 export type TrustsHop = (address: string, hop: number) => boolean;
 
 const WITH_PORT = /^(?:\[([^\]]+)\]|([\d.]+))(?::\d+)?$/;
-/** An IPv4 address, mapped to an IPv6 address as `inOneSpelling` returns it. */
-const MAPPED = /^::ffff:([\da-f]{1,4}):([\da-f]{1,4})$/;
 
 /**
  * Reads the option `trustProxy`.
@@ -47,7 +45,7 @@ export function readTrustProxy(name: string, given: TrustProxy): TrustsHop {
  */
 export function losesOrigin({ headers, socket }: IncomingMessage, origins: Origins | undefined, trusts: TrustsHop): boolean {
   if (headers.origin !== undefined || headers.cookie === undefined || trusts === trustsNone) return false;
-  return typeof origins !== 'function' && trusts(socket.remoteAddress ?? '', 0);
+  return typeof origins !== 'function' && trusts(addressOf(socket.remoteAddress ?? '') ?? '', 0);
 }
 
 /** Trusts no proxy. */
@@ -77,16 +75,7 @@ function addressOf(text: string): string | null {
   const plain = text.trim();
   const [, bracketed, dotted] = WITH_PORT.exec(plain) ?? [];
   const address = bracketed ?? dotted ?? plain;
-  if (isIP(address) !== 6) return isIPv4(address) ? address : null;
-  const canonical = inOneSpelling(address);
-  const [, high, low] = MAPPED.exec(canonical) ?? [];
-  return high === undefined || low === undefined ? canonical : [high, low].flatMap(bytesOf).join('.');
-}
-
-/** Returns the two bytes of a group of an IPv6 address. */
-function bytesOf(group: string): readonly number[] {
-  const bits = parseInt(group, 16);
-  return [bits >> 8, bits & 0xff];
+  return isIP(address) === 0 ? null : inOneSpelling(address);
 }
 
 function listOf(name: string, entries: readonly unknown[]): BlockList {

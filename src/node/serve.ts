@@ -9,7 +9,7 @@ import { markHandled } from '../stream/promises.js';
 import { checkObject, oneLine } from '../util/check.js';
 import { noteOversize, policyOf, remoteOf, resolveAccept } from './accept.js';
 import type { ResolvedUpgrade } from './accept.js';
-import { answerHealth, nameProxyHeaders } from './intercept.js';
+import { nameProxyHeaders } from './intercept.js';
 import { LISTEN_OPTIONS, listening, nameTakenPort, ownServer, readListenOptions, urlOf } from './listen.js';
 import type { ListenOptions } from './listen.js';
 import type { MuxServer, ServeOptions } from './mux-server.js';
@@ -24,12 +24,12 @@ import type { UpgradePolicy } from './upgrade.js';
  *
  * The server judges an upgrade before it happens (V2, V6). It refuses with one of these statuses:
  *
- * - 400: the exact subprotocol is not in first place
+ * - 400: the exact subprotocol is not in first place, or the handshake is malformed
  * - 401, 403, or a status of `refuse`: the verdict of `verify`
- * - 403: the page has another origin
+ * - 403: `origins` does not admit the page
  * - 404: the path is not `path`, and no other listener on the server can answer it
- * - 500: `verify` or `origins` throws
- * - 503: the server is draining
+ * - 500: `verify`, `origins` or `trustProxy` throws
+ * - 503: the server drains, `totalLimits` are reached, or `verify` takes longer than `verifyTimeoutMs`
  *
  * A server of its own answers ordinary requests with 426, and with 503 while draining. `healthPath` is answered with 200.
  *
@@ -68,12 +68,9 @@ class NodeMuxServer extends PeerSet<IncomingMessage> implements MuxServer {
     const isDraining = (): boolean => this.draining$.value;
     const own = server === undefined ? ownServer(tls, isDraining) : { server, end: called };
     this.#server = own.server;
-    const leaveUpgrades = takeUpgrades(this.#server, { path, isDraining, take: this.#take, refusePath: this.#refusePath });
-    const leaveHealth = healthPath === undefined ? undefined : answerHealth(this.#server, healthPath, isDraining);
+    const leave = takeUpgrades(this.#server, { path, healthPath, isDraining, take: this.#take, refusePath: this.#refusePath });
     this.#endServer = (ended) => {
-      // The later one first: each puts back what it has found.
-      leaveHealth?.();
-      leaveUpgrades();
+      leave();
       own.end(ended);
     };
     this.listening = listening(this.#server);

@@ -1,9 +1,10 @@
-import type { IncomingMessage, Server as HttpServer } from 'node:http';
+import type { IncomingMessage, Server as HttpServer, ServerResponse } from 'node:http';
 import type { Server as HttpsServer } from 'node:https';
 import type { Duplex } from 'node:stream';
 import { Server as TlsServer } from 'node:tls';
+import { GOING_AWAY } from '../acceptor/judge.js';
 import { PREFIX } from '../wire/codec.js';
-import { intercept } from './intercept.js';
+import { answerOrdinary, intercept } from './intercept.js';
 import { ignoreErrors, pathOf } from './refusal.js';
 
 /** Since Node 22.21 and 24.9 a server asks its `shouldUpgradeCallback` before it stops reading HTTP. */
@@ -52,13 +53,15 @@ function withoutUpgrade(connection: string): string | null {
   return kept.length === 0 ? null : kept.join(', ');
 }
 
-/** Answers the upgrades of one path. */
+/** Answers the upgrades of one path, and health checks of another. */
 export interface UpgradeTaker {
   /**
    * The path to answer; `undefined` answers every path that no other taker has. Beside listeners of others it then answers only dialers
    * that offer a subprotocol of the library.
    */
   readonly path: string | undefined;
+  /** The path of its health checks, if it answers any. */
+  readonly healthPath: string | undefined;
   /** Whether the taker now refuses every upgrade. */
   isDraining(): boolean;
   take(request: IncomingMessage, socket: Duplex, head: Buffer): void;
@@ -66,7 +69,7 @@ export interface UpgradeTaker {
   refusePath(request: IncomingMessage, socket: Duplex, takers: Iterable<UpgradeTaker>): void;
 }
 
-/** Adds a taker that answers upgrades of a server. Returns a function that removes it. */
+/** Adds a taker that answers upgrades and health checks of a server. Returns a function that removes it. */
 export function takeUpgrades(server: HttpServer | HttpsServer, taker: UpgradeTaker): () => void {
   const hub = HUBS.get(server) ?? new UpgradeHub(server);
   hub.add(taker);
@@ -78,7 +81,10 @@ export function takeUpgrades(server: HttpServer | HttpsServer, taker: UpgradeTak
 /** The arguments of the event `upgrade`. */
 type Upgrade = [request: IncomingMessage, socket: Duplex, head: Buffer];
 
-/** Answers the upgrades of a server for all its takers, and leaves the others to the listeners of the server. */
+/**
+ * Answers the upgrades and health checks of a server for all its takers, and leaves the other requests to the listeners of the server. It
+ * wraps the server once, so that takers may replace each other for ever.
+ */
 class UpgradeHub {
   readonly #takers = new Set<UpgradeTaker>();
   /** Removes the callback that decides whether Node upgrades; `null` where Node has none (before 22.21 and 24.9). */
@@ -90,7 +96,10 @@ class UpgradeHub {
     // Node emits upgrades only if somebody listens.
     server.on('upgrade', listen);
     // Each of them would take the socket for its own: a framework may end it, or another library write an HTTP error into its frames.
-    this.#stopAnswering = intercept(server, (event, args) => event === 'upgrade' && this.#answer(...(args as Upgrade)));
+    this.#stopAnswering = intercept(server, (event, args) => {
+      if (event === 'upgrade') return this.#answer(...(args as Upgrade));
+      return event === 'request' && this.#answerHealth(...(args as [IncomingMessage, ServerResponse]));
+    });
     this.#stopJudging = judgeUpgrades(server, (request) => !this.#isOrdinary(request));
   }
 
@@ -124,9 +133,26 @@ class UpgradeHub {
     return true;
   };
 
-  /** Whether Node would emit `request` for this upgrade if this listener were not there. */
+  /** Answers a health check by 200, and by 503 once all its takers drain. */
+  #answerHealth(request: IncomingMessage, response: ServerResponse): boolean {
+    const asked = this.#askedFor(request);
+    if (asked.length === 0) return false;
+    const isAway = asked.every((taker) => taker.isDraining());
+    answerOrdinary(response, isAway ? GOING_AWAY : { status: 200, reason: 'ok' }, { 'Cache-Control': 'no-store' });
+    return true;
+  }
+
+  /** The takers whose health a request asks for. */
+  #askedFor(request: IncomingMessage): readonly UpgradeTaker[] {
+    const { method } = request;
+    if (method !== 'GET' && method !== 'HEAD') return [];
+    return [...this.#takers].filter(({ healthPath }) => healthPath !== undefined && healthPath === pathOf(request));
+  }
+
+  /** Whether Node would emit `request` for this upgrade if this listener were not there, or a health check offers an upgrade, as Java's do. */
   #isOrdinary(request: IncomingMessage): boolean {
-    return !isWebSocket(request) && this.#isAlone() && this.server.listenerCount('request') > 0;
+    if (isWebSocket(request)) return false;
+    return this.#askedFor(request).length > 0 || (this.#isAlone() && this.server.listenerCount('request') > 0);
   }
 
   #isAlone(): boolean {

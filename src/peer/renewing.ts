@@ -6,7 +6,7 @@ import { copyMetadata } from '../stream/metadata.js';
 import { Stream } from '../stream/stream.js';
 import { checkFunction, isThenable } from '../util/check.js';
 import type { DialContext } from './dial/dialer.js';
-import { HELLO_TIMEOUT_MS, checkHello, sayHello } from './hello.js';
+import { checkHello, sayHello } from './hello.js';
 import type { Hello } from './hello.js';
 import { Peer } from './peer.js';
 
@@ -73,7 +73,8 @@ export function renewing(hello: (context: DialContext) => Hello | Promise<Hello>
     const connection = core?.openConnection ?? null;
     if (core === null || connection === null) throw new Error('the connection takes no fresh hello any more');
     await new Promise<void>((accepted, failed) => {
-      sayHello(core, connection, made, HELLO_TIMEOUT_MS, accepted, failed);
+      // The server, which asks, bounds this hello by its own `helloTimeoutMs`, and by the end of the session.
+      sayHello(core, connection, made, 0, accepted, failed);
     });
   }
 

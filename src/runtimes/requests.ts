@@ -1,9 +1,10 @@
 import { asyncScheduler, defer, firstValueFrom } from 'rxjs';
 import type { Observable, Subscription } from 'rxjs';
 import { ledgerOf } from '../acceptor/accepted.js';
+import { isAddress } from '../acceptor/address.js';
 import { GOING_AWAY, UPGRADE_REQUIRED, ruling$, seatOrObjection } from '../acceptor/judge.js';
 import type { Policy } from '../acceptor/judge.js';
-import { resolveJudged } from '../acceptor/options.js';
+import { refuseGiven, resolveJudged } from '../acceptor/options.js';
 import type { JudgedOptions } from '../acceptor/options.js';
 import type { Asked } from '../acceptor/origin.js';
 import { PeerSet } from '../acceptor/peer-set.js';
@@ -58,12 +59,12 @@ export const REQUEST_OPTIONS: Options<Pick<ServeOptions, keyof UsedOptions>, Use
   totalLimits: [totalsOf, undefined],
 };
 
-/** The options of Node's `serve` that say where it listens. */
-const LISTENS = ['port', 'host', 'server', 'tls', 'path', 'trustProxy'];
+/** The options of Node's `serve` that belong to the HTTP server. */
+const LISTENS = ['port', 'host', 'server', 'tls', 'path', 'healthPath', 'listenWhileDraining', 'perMessageDeflate'];
 
+/** The host and the path of a URL. No parser: a runtime may build the URL from a header `Host` that makes it invalid. */
+const URL_PARTS = /^(?:[^/?#]*:\/\/([^/?#]*))?([^?#]*)/;
 const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
-/** An IPv4 address, or an IPv6 address without brackets. */
-const ADDRESS = /^(?:[\d.]+|[\da-fA-F:.]+:[\da-fA-F:.]*(?:%.+)?)$/;
 const OFFER_MALFORMED = 'expected different tokens in the header Sec-WebSocket-Protocol';
 
 /** How long the socket of an admitted request may take to open, in ms. */
@@ -91,7 +92,8 @@ export class RequestServer extends PeerSet<Request> {
    * @throws CodecNotRegistered, and TypeError for a bad option
    */
   constructor(options: ServeOptions, remedy: string) {
-    for (const name of LISTENS) if (name in checkObject('options', options)) throw new TypeError(`${name}: expected none, ${remedy}`);
+    refuseGiven(checkObject('options', options), LISTENS, `, ${remedy}`);
+    refuseGiven(options, ['trustProxy'], ', because this runtime has addressOf in its place');
     const used = readOptions(REQUEST_OPTIONS, options);
     const resolved = resolveJudged<Request>({ ...options, totalLimits: used.totalLimits, verify: undefined }, REQUEST_OPTIONS);
     super(resolved);
@@ -179,16 +181,16 @@ export class RequestServer extends PeerSet<Request> {
 
 /** @throws TypeError for a value that is no address: a program without types may return anything */
 function checkAddress(address: unknown): string | null {
-  if (address === null || (typeof address === 'string' && ADDRESS.test(address))) return address;
+  if (address === null || (typeof address === 'string' && isAddress(address))) return address;
   throw optionError('addressOf', 'an address without a port, or null', address);
 }
 
 function askedBy(request: Request, remoteAddress: string | null): Asked<Request> {
-  const { pathname, host } = new URL(request.url, 'http://localhost');
+  const [, host, path = ''] = URL_PARTS.exec(request.url) ?? [];
   const header = (name: string): string | undefined => request.headers.get(name) ?? undefined;
   return {
     request,
-    path: pathname,
+    path,
     offered: header('sec-websocket-protocol'),
     origin: header('origin'),
     host: header('host') ?? host,

@@ -32,7 +32,7 @@ export function isPage(): boolean {
   return typeof document !== 'undefined' || (globalThis as Runtime).process?.versions?.node === undefined;
 }
 
-/** Connectivity of the browser that runs this program, or {@link ALWAYS_ONLINE} outside of browsers. */
+/** Connectivity of the browser that runs this program, or {@link ALWAYS_ONLINE} on a platform without its events. */
 export function browserConnectivity(): Connectivity {
   if (typeof addEventListener !== 'function' || typeof navigator === 'undefined') return ALWAYS_ONLINE;
   return {

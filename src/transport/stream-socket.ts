@@ -62,10 +62,11 @@ export class StreamSocket extends SocketEvents implements SocketLike {
     stream.opened.then(({ protocol, readable, writable }) => {
       this.#reader = readable.getReader();
       this.#writer = writable.getWriter();
-      if (this.#readyState !== ReadyState.CONNECTING) return;
-      this.#readyState = ReadyState.OPEN;
-      this.#protocol = protocol;
-      this.dispatch({ type: 'open' });
+      if (this.#readyState === ReadyState.CONNECTING) {
+        this.#readyState = ReadyState.OPEN;
+        this.#protocol = protocol;
+        this.dispatch({ type: 'open' });
+      }
       this.#read();
     }, ended(false));
   }
