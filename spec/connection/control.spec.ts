@@ -167,18 +167,19 @@ describe('Connection', () => {
     expect([rig.connection.outbound.isNotifying, rig.notified]).toEqual([false, 1]);
   });
 
-  it('`takesNotifications` is true until the remote goes away or the connection fails', () => {
+  it('`goawayCode` is null until the remote goes away, and `isOver` is false until the connection fails', () => {
     const [going, failing] = [new Rig(), new Rig()];
-    expect([going.connection.takesNotifications, failing.connection.takesNotifications]).toEqual([true, true]);
+    expect([going.connection.goawayCode, failing.connection.isOver]).toEqual([null, false]);
     going.receive({ type: 'goaway', code: ResetCode.NO_ERROR, last_stream: 0 });
     failing.connection.fail(ConnectionFault.tooMuch('enough'));
-    expect([going.connection.takesNotifications, failing.connection.takesNotifications]).toEqual([false, false]);
+    expect([going.connection.goawayCode, failing.connection.isOver]).toEqual([ResetCode.NO_ERROR, true]);
   });
 
-  it('`takesNotifications` stays true during a drain', () => {
+  it('A drain of this side ends the new streams alone, and no notification', () => {
     const { rig } = notifying();
     rig.connection.drain(1_000, ResetCode.NO_ERROR, '');
-    expect([rig.connection.acceptsStreams, rig.connection.takesNotifications]).toEqual([false, true]);
+    const { acceptsStreams, goawayCode, isOver } = rig.connection;
+    expect([acceptsStreams, goawayCode, isOver]).toEqual([false, null, false]);
   });
 });
 

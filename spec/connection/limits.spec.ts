@@ -1,9 +1,11 @@
 import { describe, expect, it, jest } from '@jest/globals';
+import { JsonCodec } from '../../src/codec/json.js';
 import { MsgpackCodec } from '../../src/codec/msgpack.js';
 import type { ConnectionLimits } from '../../src/connection/connection.js';
 import { FloodGuard } from '../../src/connection/inbound.js';
 import { logger } from '../../src/logger.js';
 import { TokenBucket } from '../../src/util/time.js';
+import type { Codec } from '../../src/wire/codec.js';
 import { ResetCode } from '../../src/wire/codes.js';
 import { ConnectionFault } from '../../src/wire/errors.js';
 import type { Frame } from '../../src/wire/frame.js';
@@ -255,6 +257,24 @@ describe('limits', () => {
     expect(streams.map(({ cause }) => cause)).toMatchObject([null, { how: 'reset', by: 'library', code: ENHANCE_YOUR_CALM }]);
     rig.receive({ type: 'reset', stream: 2, code: CANCEL });
     expect(rig.connection.budget.attached.used).toBe(0);
+  });
+
+  it.each<[string, Codec, boolean]>([
+    ['exclude', new JsonCodec(), false],
+    ['include, under a codec that does not weigh,', new AsciiJsonCodec(), true],
+  ])('Held bytes %s a payload beside the headers of an answer', (_verb, codec, isCounted) => {
+    const rig = new Rig({ codec });
+    const stream = rig.open();
+    rig.receive({ type: 'data', stream: 2, payload: 'x'.repeat(5_000), headers: { h: 'x'.repeat(100) } });
+    const { used } = rig.connection.budget.attached;
+    expect([stream.payloads.length, used > 100, used > 5_000]).toEqual([1, true, isCounted]);
+  });
+
+  it('Held bytes exclude trailers without an end, which are ignored', () => {
+    const rig = new Rig({ limits: { maxHeldBytes: 1_000 } });
+    const stream = rig.remote(1);
+    for (let n = 0; n < 10; n++) rig.receive({ type: 'data', stream: 1, payload: n, trailers: { t: 'x'.repeat(200) } });
+    expect([stream.payloads.length, stream.cause, rig.connection.budget.attached.used]).toEqual([10, null, 0]);
   });
 
   it.each<[string, Frame]>([

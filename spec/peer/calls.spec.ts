@@ -526,6 +526,49 @@ describe('call events', () => {
       expect(logs.errors).toEqual([]);
     });
 
+    it('A subscriber may open streams, and all opens leave in the order of their ids', async () => {
+      const { dialer, acceptor } = createPair();
+      acceptor.onStream((payload, stream) => stream.reply(payload));
+      const opens: unknown[] = [];
+      dialer.onFrame((direction, { type, stream, payload }) => {
+        if (direction === 'tx' && type === 'open') opens.push([stream, payload]);
+      });
+      dialer.calls$.subscribe(({ isNotification }) => {
+        if (!isNotification) dialer.notify('seen');
+      });
+      const outcomes = [settled(dialer.request('p')), settled(dialer.request('q'))];
+      await time.advance();
+      expect(await Promise.all(outcomes)).toEqual([{ value: 'p' }, { value: 'q' }]);
+      expect(opens).toEqual([
+        [1, 'p'],
+        [3, 'seen'],
+        [5, 'q'],
+        [7, 'seen'],
+      ]);
+      expect(dialer.status.state).toBe('open');
+    });
+
+    it('A subscriber may send on the stream, behind its open', async () => {
+      const { dialer, acceptor } = createPair();
+      acceptor.onStream(async (_, stream) => stream.reply(await lastValueFrom(stream.pipe(toArray()))));
+      dialer.calls$.subscribe(({ stream }) => void stream.send('first'));
+      const stream = dialer.open('p');
+      void stream.send('second');
+      void stream.end();
+      const answer = settled(firstValueFrom(stream));
+      await time.advance();
+      expect(await answer).toEqual({ value: ['first', 'second'] });
+    });
+
+    it.each([0, 5_000])('A subscriber that closes the peer with %i ms to drain refuses the call', async (drainMs) => {
+      const { dialer } = createPair();
+      dialer.calls$.subscribe(() => void dialer.close({ drainMs }));
+      const outcome = settled(dialer.request('p'));
+      expect(await outcome).toMatchObject({ error: { code: 'REFUSED', reason: 'this peer was closed' } });
+      await time.advance(5_000);
+      expect(dialer.status.state).toBe('closed');
+    });
+
     it('`calls$` is one Observable, which completes when the peer has ended', async () => {
       const { dialer } = createPair();
       expect(dialer.calls$).toBe(dialer.calls$);

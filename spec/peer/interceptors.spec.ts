@@ -3,6 +3,8 @@ import type { IncomingHeadersInterceptor, OpenInterceptor, ReplyHeadersIntercept
 import type { Peer } from '../../src/peer/peer.js';
 import type { Stream } from '../../src/stream/stream.js';
 import { createPair } from '../../src/testing.js';
+import { ProtocolError } from '../../src/wire/errors.js';
+import { MAX_FRAME_BYTES } from '../../src/wire/fragment.js';
 import type { Metadata } from '../../src/wire/frame.js';
 import { CODECS } from '../support/codec/shipped.js';
 import { framesOf } from '../support/peer/frames.js';
@@ -315,6 +317,23 @@ describe('Reply-headers interceptor', () => {
     void dialer.request();
     await time.advance();
     expect([seen, sent]).toEqual([[{}], [{ type: 'data', stream: 1, end: true, payload: 1 }]]);
+  });
+
+  it('A reply-headers interceptor runs again after headers that did not fit a message', async () => {
+    const { dialer, acceptor } = createPair();
+    const sent = framesOf(acceptor);
+    acceptor.interceptReplyHeaders((headers) => {
+      headers['b'] = 2;
+    });
+    acceptor.onStream((_, stream) => {
+      expect(() => {
+        stream.sendHeaders({ big: 'x'.repeat(MAX_FRAME_BYTES) });
+      }).toThrow(ProtocolError);
+      return stream.reply(1);
+    });
+    void dialer.request();
+    await time.advance();
+    expect(sent).toEqual([{ type: 'data', stream: 1, end: true, headers: { b: 2 }, payload: 1 }]);
   });
 
   it('A reply-headers interceptor runs for `end` and the implicit end, and not for a stream of this side', async () => {

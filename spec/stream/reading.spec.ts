@@ -155,17 +155,40 @@ describe('stream reading', () => {
     it('A reader that leaves while another receives queued values does not reset the stream', async () => {
       const { stream, sent } = opened(sends(1, 2, 3));
       await time.advance();
-      const other: unknown[] = [];
+      let other: readonly unknown[] = [];
       const seen: unknown[] = [];
       stream.subscribe((value) => {
         seen.push(value);
-        if (value === 1) other.push(...read(stream, 1));
+        if (value === 1) other = read(stream, 1);
       });
       expect([seen, other]).toEqual([
-        [1, 3],
+        [1, 2, 3],
         [2, 'complete'],
       ]);
       expect([stream.phase, sent.length]).toEqual(['halfClosedLocal', 1]);
+    });
+
+    it.each<[string, StreamHandler, unknown[]]>([
+      ['a stream that goes on', sends(1, 2, 3), []],
+      ['a stream that has ended', sendsAndEnds(1, 2, 3), ['complete']],
+    ])('A subscriber that comes while another receives queued values shares those that remain: %s', async (_what, handler, end) => {
+      const { stream } = opened(handler);
+      await time.advance();
+      const seen: unknown[] = [];
+      let [second, third]: (readonly unknown[])[] = [];
+      stream.subscribe({
+        next: (value) => {
+          seen.push(value);
+          if (value === 1) second = read(stream);
+          if (value === 2) third = read(stream);
+        },
+        complete: () => seen.push('complete'),
+      });
+      expect([seen, second, third]).toEqual([
+        [1, 2, 3, ...end],
+        [2, 3, ...end],
+        [3, ...end],
+      ]);
     });
 
     it('A first subscriber that leaves among queued values resets the stream with CANCEL', async () => {

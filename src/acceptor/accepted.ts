@@ -82,7 +82,7 @@ export function announce<Q>(
   remote: string,
   isKnown = true,
 ): void {
-  core.setRemote(remote);
+  core.remote = remote;
   if (onPeer !== undefined) guard('onPeer', () => onPeer(peer, request));
   if (isKnown || onPeer !== undefined)
     transport.turn(() => {

@@ -1,5 +1,5 @@
 import { isPlainObject } from '../util/check.js';
-import { ABSENT, payloadFrame } from '../wire/frame.js';
+import { ABSENT, hasOnlyContent, payloadFrame } from '../wire/frame.js';
 import type { CompleteFrame, Frame, Metadata } from '../wire/frame.js';
 import { MOST_BYTES_PER_UNIT, encodeInto, encodedLength } from '../wire/length.js';
 import { isBare, mayBeIndex } from './json-check.js';
@@ -544,7 +544,7 @@ export function encodeCanonicalAround(frame: Frame): readonly [before: ArrayBuff
  */
 function putEnvelope(frame: Frame, hasContent: boolean, content: Uint8Array | null): number {
   const { type, stream, end, headers, fragment, more } = frame;
-  if ((type !== 'data' && type !== 'open') || !hasOnlyEnvelope(frame) || (more === true && fragment == null)) return -1;
+  if ((type !== 'data' && type !== 'open') || !hasOnlyContent(frame) || (more === true && fragment == null)) return -1;
   if (!Number.isSafeInteger(stream) || Number(stream) < 0 || (headers != null && !isBare(headers))) return -1;
   scratch[written++] = FIXMAP | (2 + Number(end === true) + Number(hasContent) + Number(headers != null) + Number(more === true));
   putPart(TYPED[type]);
@@ -552,7 +552,7 @@ function putEnvelope(frame: Frame, hasContent: boolean, content: Uint8Array | nu
   if (end === true) putPart(ENDED);
   if (fragment != null) putPart(FRAGMENT);
   let split = written;
-  if (fragment != null && content !== null) putBytes(content);
+  if (fragment != null && content !== null && !putBin(content)) return -1;
   if (headers != null) {
     putPart(HEADERS);
     if (!putLiteral(headers, MOST_LEVELS)) return -1;
@@ -566,10 +566,6 @@ function putEnvelope(frame: Frame, hasContent: boolean, content: Uint8Array | nu
   return split;
 }
 
-function hasOnlyEnvelope({ trailers, code, reason, nonce, last_stream }: Frame): boolean {
-  return trailers == null && code == null && reason == null && nonce == null && last_stream == null;
-}
-
 /** Writes a part of the envelope. */
 function putPart(bytes: Uint8Array): void {
   reserve(bytes.length + MOST_HEAD_BYTES);
@@ -577,11 +573,11 @@ function putPart(bytes: Uint8Array): void {
 }
 
 function putBin(bytes: Uint8Array): boolean {
-  return bytes.length < TWO_32 && putBytes(bytes);
-}
-
-function putBytes(bytes: Uint8Array): true {
-  putBinHead(bytes.length);
+  const { length } = bytes;
+  if (length >= TWO_32) return false;
+  reserve(MOST_HEAD_BYTES);
+  const step = length < 0x100 ? 0 : length < 0x10000 ? 1 : 2;
+  putBits(BIN_8 + step, 8 << step, length);
   putRaw(bytes);
   return true;
 }
@@ -590,12 +586,6 @@ function putRaw(bytes: Uint8Array): void {
   reserve(bytes.length);
   scratch.set(bytes, written);
   written += bytes.length;
-}
-
-function putBinHead(size: number): void {
-  reserve(MOST_HEAD_BYTES);
-  const step = size < 0x100 ? 0 : size < 0x10000 ? 1 : 2;
-  putBits(BIN_8 + step, 8 << step, size);
 }
 
 /** Decodes the bytes of a payload that is not plain. `maxItems` is what the envelope leaves of the limit. */
@@ -617,7 +607,7 @@ function takeFrame(maxItems: number, general: General): CompleteFrame | null {
   const message = read;
   at = 1;
   const type = skipPart(TYPED.data) ? 'data' : skipPart(TYPED.open) ? 'open' : null;
-  if (type === null || (readView.getUint8(0) & 0xf0) !== FIXMAP) return null;
+  if (type === null) return null;
   const stream = takeId();
   const end = skipPart(ENDED);
   itemsLeft = maxItems - 1;

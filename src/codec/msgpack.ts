@@ -10,7 +10,6 @@ import { DEFAULT_LIMITS } from '../wire/limits.js';
 import type { DecodeLimits } from '../wire/limits.js';
 import { fromMapping, toMapping } from '../wire/mapping.js';
 import { joinBytes } from '../wire/reassembly.js';
-import { wellFormed } from './plain-copy.js';
 import {
   KEPT_BYTES,
   NOT_PLAIN,
@@ -20,7 +19,7 @@ import {
   encodeCanonicalAround,
   encodePlain,
 } from './msgpack-plain.js';
-import { MAX_DEPTH, metadataCopy, plainCopy } from './plain-copy.js';
+import { MAX_DEPTH, metadataCopy, plainCopy, wellFormed } from './plain-copy.js';
 import { bytesOf, carriesEntry, mayBeIndex } from './json-check.js';
 import { emptyDictionary } from './indices.js';
 import { malformed, prescan, withDoubledBoms } from './prescan.js';

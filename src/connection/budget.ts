@@ -65,16 +65,6 @@ export class Budget {
     return this.attached.take(bytes) ? null : tooMuch(this.attached, bytes);
   }
 
-  /** The stream of attached `bytes` has ended. */
-  detach(bytes: number): void {
-    this.attached.release(bytes);
-  }
-
-  /** A payload of `weight` has passed to a reader, which may keep it. */
-  passed(weight: number): void {
-    this.held.release(weight);
-  }
-
   /** The consumer has read or dropped a payload of `bytes` and `weight`, so its stream has `unread` encoded bytes left. */
   read(stream: StreamCore, unread: number, bytes: number, weight: number): void {
     this.held.release(weight);

@@ -165,11 +165,6 @@ export class Connection implements Carrier {
 
   // For its owner
 
-  /** Whether waiting notifications may follow an earlier one on this socket. */
-  get takesNotifications(): boolean {
-    return !this.isOver && this.goawayCode === null;
-  }
-
   /** Whether this socket accepts new streams of this side. A connection that has failed has announced its goaway. */
   get acceptsStreams(): boolean {
     return this.control.goaway.isAbsent && this.transport.writable;
@@ -226,8 +221,7 @@ export class Connection implements Carrier {
   /** The socket has ended. */
   ended(): void {
     const close = this.transport.closed ?? abnormalClose();
-    this.phase = 'closed';
-    this.#closing?.stop();
+    this.closing.stop();
     this.watchdog.stop();
     this.inbound.stop();
     this.budget.stop();

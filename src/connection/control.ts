@@ -180,14 +180,8 @@ interface Caller {
   lost(reason: CloseReason): void;
 }
 
-/** Sends pings, and keeps the pace of those that an application asks for. */
-interface Pinging {
-  paced: PacedPings | null;
-  ping(answered: Caller['answered'], lost: Caller['lost']): void;
-}
-
 /** Sends a ping for an application, which may ask as often as it likes. */
-export function pacedPing(control: Pinging, answered: Caller['answered'], lost: Caller['lost']): void {
+export function pacedPing(control: Pick<ControlStream, 'paced' | 'ping'>, answered: Caller['answered'], lost: Caller['lost']): void {
   control.paced ??= new PacedPings((onAnswer, onLoss) => {
     control.ping(onAnswer, onLoss);
   });

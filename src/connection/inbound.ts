@@ -254,7 +254,8 @@ type RateName = 'resets' | 'provokedResets' | 'junk' | 'pings';
 export class FloodGuard {
   /** A bucket that does not exist yet is full. */
   readonly #buckets: Partial<Record<RateName, TokenBucket>> = {};
-  #receivedBytes = 0;
+  /** All bytes received on the connection. */
+  receivedBytes = 0;
   /** Received bytes that have earned their pings. */
   #paidBytes = 0;
 
@@ -265,15 +266,10 @@ export class FloodGuard {
     return this.#bucket('resets').empty ? this.#tooMuch('resets', 'resets of running handlers') : null;
   }
 
-  /** All bytes received on the connection. */
-  get receivedBytes(): number {
-    return this.#receivedBytes;
-  }
-
   received(bytes: number): void {
-    this.#receivedBytes += bytes;
-    if (this.#receivedBytes - this.#paidBytes < BYTES_PER_PING) return;
-    const pings = Math.floor((this.#receivedBytes - this.#paidBytes) / BYTES_PER_PING);
+    this.receivedBytes += bytes;
+    if (this.receivedBytes - this.#paidBytes < BYTES_PER_PING) return;
+    const pings = Math.floor((this.receivedBytes - this.#paidBytes) / BYTES_PER_PING);
     this.#buckets.pings?.earn(pings);
     this.#paidBytes += pings * BYTES_PER_PING;
   }

@@ -192,10 +192,10 @@ export class Calls {
     core.tracer?.called(stream);
     if (signal != null) stream.cancelWith(signal);
     stream.limit(timeoutMs ?? (intent === 'request' ? core.options.requestTimeoutMs : 0));
-    for (const { hook } of core.hooks.calls.entries) hook(stream.facade, intent === 'notify');
     stream.send(frame);
-    // Dial after the send: `ensureDialing` may open a socket synchronously, which takes this stream with its open already queued.
-    if (stream.id === null && stream.phase !== 'closed') core.source.ensureDialing();
+    for (const { hook } of core.hooks.calls.entries) hook(stream.facade, intent === 'notify');
+    // After the send: a socket takes this stream with its open already queued.
+    if (stream.id === null && !stream.isClosed) this.#sendWaiting(stream);
     if (onOpen === undefined) return stream;
     try {
       const returned = onOpen(stream.facade);
@@ -296,15 +296,18 @@ export class Calls {
 
   /** Passes a new stream to the connection, or to the queue in which it waits. */
   #place(stream: StreamCore, open: OutgoingFrame): void {
-    const { core } = this;
     const place = this.#placeOf(stream);
-    if (place instanceof Connection) {
-      place.adopt(stream);
-      return;
-    }
-    place.enqueue(stream, OutgoingFrame.encodedPayload(open));
-    // Code of the user may have closed the peer meanwhile.
-    if (core.openConnection === null && !core.expectsSocket) core.waiting.refuse(stream, core.status.now, core.epitaph);
+    if (place instanceof Connection) place.adopt(stream);
+    else place.enqueue(stream, OutgoingFrame.encodedPayload(open));
+  }
+
+  /** Sends the waiting streams up to this one, or dials for it. Code of the user may have closed the peer meanwhile. */
+  #sendWaiting(stream: StreamCore): void {
+    const { core } = this;
+    const { openConnection } = core;
+    if (openConnection !== null) core.waiting.flushTo(openConnection, core.notifications);
+    else if (core.expectsSocket) core.source.ensureDialing();
+    else core.waiting.refuse(stream, core.status.now, core.epitaph);
   }
 
   /** Returns the open connection, or the queue in which a new stream has to wait. */
@@ -315,8 +318,10 @@ export class Calls {
     if (openConnection === null) return follows && core.expectsSocket ? notifications : waiting;
     if (!waiting.empty) return waiting;
     if (follows) return notifications;
-    // The connection's ids are used up (S1). If another socket can be dialed, the stream waits for that one.
-    return openConnection.isExhausted && core.source.replace() ? waiting : openConnection;
+    // The connection's ids are used up (S1). If another socket can be dialed, the stream waits for that one. A stream also waits while
+    // `calls$` emits it: a subscriber may send and open streams, and opens are sent in the order of their ids, ahead of data.
+    const waits = openConnection.isExhausted ? core.source.replace() : core.hooks.calls.entries.length > 0;
+    return waits ? waiting : openConnection;
   }
 }
 

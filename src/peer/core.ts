@@ -95,11 +95,6 @@ export class PeerCore implements ConnectionOwner {
     return `P${label.slice(1)} { state: ${this.status.now.state}, ${side}, streams: ${streams}, bufferedAmount: ${this.bufferedAmount} }`;
   }
 
-  /** Sets the address of the other side, for the log. */
-  setRemote(address: string): void {
-    this.remote = address;
-  }
-
   get peer(): Peer {
     return completed(this.#peer);
   }
@@ -261,7 +256,7 @@ export class PeerCore implements ConnectionOwner {
 
   notified(connection: Connection): void {
     // `goneAway` or `ended` moves the notifications of a connection that accepts none.
-    if (!connection.takesNotifications) return;
+    if (connection.isOver || connection.goawayCode !== null) return;
     this.notifications.follow(connection);
     if (!connection.outbound.isNotifying && !this.notifications.empty)
       this.#moveNotifications(this.source.replace(), refusal('this connection has used all stream ids'));

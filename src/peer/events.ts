@@ -61,7 +61,7 @@ export function sizedFramesOf(core: { sized: SizedFrames | null }): SizedFrames 
 
 /** A stream that this side opens. */
 export interface CallEvent {
-  /** It has no id while it waits for a socket. */
+  /** It has no id yet. */
   readonly stream: Stream;
   /** When it was opened, in ms on a clock that only goes forward. Only times of one program compare. */
   readonly at: number;

@@ -585,8 +585,8 @@ export class Peer {
 
   /**
    * Adds an interceptor that is called with the headers of the remote's first frame on every stream; a frame without headers passes an
-   * empty object. The headers are frozen at all levels, except bytes. Interceptors run in order of registration. An error that an
-   * interceptor throws is logged.
+   * empty object. The headers are frozen at all levels, except bytes, dates, Maps and Sets. Interceptors run in order of registration. An
+   * error that an interceptor throws is logged.
    *
    * @returns a function that removes it
    * @throws TypeError unless `interceptor` is a function

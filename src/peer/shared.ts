@@ -4,6 +4,7 @@ import { observableFrom } from '../stream/input.js';
 import type { Source } from '../stream/input.js';
 import { checkFunction, checkNumber, checkObject, refuseUnknown } from '../util/check.js';
 import type { NamesOf } from '../util/check.js';
+import { getOrMake } from '../util/collections.js';
 import { LONGEST_TIMER_MS } from '../util/time.js';
 import { valuesEqual } from '../wire/mapping.js';
 import { checkPeer } from './options.js';
@@ -85,9 +86,8 @@ export function shared<Args extends readonly unknown[], T>(
 
 /** Returns what the hooks' option `shared` reads: one shared function for each `open`. */
 export function sharedByDefault<T>(open: OpenStream<T>): OpenStream<T> {
-  let made = origins.has(open) ? open : byDefault.get(open);
-  if (made === undefined) byDefault.set(open, (made = shared(checkFunction('useStream', open)) as OpenStream<unknown>));
-  return made as OpenStream<T>;
+  if (origins.has(open)) return open;
+  return getOrMake(byDefault, open, () => shared(checkFunction('useStream', open)) as OpenStream<unknown>) as OpenStream<T>;
 }
 
 /**
@@ -97,9 +97,8 @@ export function sharedByDefault<T>(open: OpenStream<T>): OpenStream<T> {
 export function sharedOver<T>(open: OpenStream<T>, peer: Peer | null): OpenStream<T> | undefined {
   const origin = origins.get(open);
   if (origin === undefined || peer === null || origin.options.peer != null) return origin && open;
-  let made = origin.byPeer.get(peer);
-  if (made === undefined) origin.byPeer.set(peer, (made = shared(origin.open, { ...origin.options, peer }) as OpenStream<unknown>));
-  return made as OpenStream<T>;
+  const make = (): OpenStream<unknown> => shared(origin.open, { ...origin.options, peer }) as OpenStream<unknown>;
+  return getOrMake(origin.byPeer, peer, make) as OpenStream<T>;
 }
 
 /** The streams of one function, by their arguments. */

@@ -38,14 +38,8 @@ export class StreamExtras {
 
   get closed(): Promise<CloseCause> {
     return (this.#closed ??= new Promise((resolve) => {
-      if (this.stream.cause !== null) {
-        resolve(this.stream.cause);
-        return;
-      }
-      const remove = this.whenGone((cause) => {
-        remove();
-        resolve(cause);
-      });
+      if (this.stream.cause === null) this.whenGone(resolve);
+      else resolve(this.stream.cause);
     }));
   }
 
@@ -61,9 +55,13 @@ export class StreamExtras {
     for (const { hook: subscriber } of this.#awaitingHeaders.entries) tellHeaders(subscriber, headers);
   }
 
-  /** Runs `task` when the stream has ended. */
+  /** Runs `task` once, when the stream has ended. Returns a function that cancels it. */
   whenGone(task: (cause: CloseCause) => void): () => void {
-    return this.#watchers.add(task);
+    const remove = this.#watchers.add((cause) => {
+      remove();
+      task(cause);
+    });
+    return remove;
   }
 
   gone(cause: CloseCause): void {

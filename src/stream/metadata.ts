@@ -97,7 +97,7 @@ export function readOnly(payload: unknown, packed: PackedPayload, codec: Codec):
   return typeof payload === 'object' && payload !== null ? freezeDeep(codec.decodePayload(unpacked(packed))) : payload;
 }
 
-/** Freezes a decoded value at all levels. Bytes cannot be frozen. */
+/** Freezes a decoded value at all levels. Bytes, dates, Maps and Sets cannot be frozen. */
 export function freezeDeep<T>(value: T): T {
   if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return value;
   for (const inner of Object.values(value)) freezeDeep(inner);

@@ -1,4 +1,5 @@
 import type { Codec, Message, PackedPayload } from '../wire/codec.js';
+import { getOrMake } from '../util/collections.js';
 import { ABSENT } from '../wire/frame.js';
 import { checkedMessage, packedPayload } from '../wire/codec.js';
 import { map } from 'rxjs';
@@ -31,11 +32,7 @@ export class SharedPayload<T = unknown> {
    * @throws TypeError for a value that the codec cannot represent
    */
   encodedBy(codec: Codec): Message {
-    const known = this.#encoded.get(codec);
-    if (known !== undefined) return known;
-    const encoded = checkedMessage(codec, codec.encodePayload(this.value));
-    this.#encoded.set(codec, encoded);
-    return encoded;
+    return getOrMake(this.#encoded, codec, () => checkedMessage(codec, codec.encodePayload(this.value)));
   }
 
   /** Returns the value, so that a payload or headers may hold a shared payload. Each codec then encodes it anew. */

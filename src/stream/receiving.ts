@@ -15,6 +15,11 @@ export interface Reader {
   complete(): void;
 }
 
+/** A reader that may leave: a subscriber, for example. */
+interface Leaver extends Reader {
+  readonly closed?: boolean;
+}
+
 /** Delivers the end to a reader; `null` is no error. rxjs throws a teardown's error at this caller: other readers still need their end. */
 export function deliverEnd(reader: Pick<Reader, 'error' | 'complete'>, error: unknown): void {
   guard('a subscriber of a stream', () => {
@@ -81,8 +86,8 @@ export class Receiving {
   #weight = 0;
   /** `handedOver`: the stream has received its last payload, and a consumer will still read the rest. `released`: no consumer is left. */
   #payloads: 'none' | 'unread' | 'handedOver' | 'released';
-  /** Whether waiting payloads are being passed to a reader, which may keep them. */
-  #isPassing = false;
+  /** The readers to which waiting payloads are being passed, and which may keep them; `null` for none. Each may bring another one. */
+  #passing: Leaver[] | null = null;
   /** The cause of the stream's end if its last payload exceeded a limit. */
   overrun: CloseCause | null = null;
 
@@ -107,9 +112,12 @@ export class Receiving {
     }
     const { stream } = this;
     const { reader, observed } = stream;
-    reader?.next(value);
-    if (observed) stream.multicast(value);
-    else if (reader === null) (this.#unread ??= new UnreadQueue(stream)).add(value, this.deliveredBytes);
+    if (this.#passing !== null || (reader === null && !observed))
+      (this.#unread ??= new UnreadQueue(stream)).add(value, this.deliveredBytes);
+    else {
+      reader?.next(value);
+      if (observed) stream.multicast(value);
+    }
   }
 
   passTo(subscriber: Subscriber<unknown>): TeardownLogic {
@@ -118,9 +126,8 @@ export class Receiving {
     if (this.#dropped) log('warn', aboutStream(stream.id, MISSED));
     this.#dropped = false;
     this.#reading++;
-    this.#drainTo(subscriber);
-    if (stream.isOver) stream.passEnd(subscriber);
-    else if (!subscriber.closed) stream.subscribe(subscriber);
+    if (this.#passing === null) this.pass(subscriber);
+    else this.#passing.push(subscriber);
     return () => {
       this.#reading--;
       this.checkLeft();
@@ -148,20 +155,28 @@ export class Receiving {
     if (!stream.isOver) stream.lastReaderLeft();
   }
 
-  #drainTo(subscriber: Subscriber<unknown>): void {
-    if (this.#unread === null) return;
-    const before = this.#bytes;
-    this.#isPassing = true;
-    while (!subscriber.closed) {
-      const unread = this.shift();
-      if (unread === undefined) break;
-      this.#deliveringBytes = unread.bytes;
-      subscriber.next(unread.value);
-      this.#deliveringBytes = null;
+  /** Passes the waiting payloads to a reader, then later ones or the end. Subscribers that come meanwhile receive what still waits. */
+  pass(first: Reader): void {
+    const { stream } = this;
+    const passing: Leaver[] = [first];
+    if (this.#unread !== null) {
+      const before = this.#bytes;
+      this.#passing = passing;
+      while (passing.some(({ closed }) => closed !== true)) {
+        const unread = this.shift();
+        if (unread === undefined) break;
+        this.#deliveringBytes = unread.bytes;
+        for (const reader of [...passing]) reader.next(unread.value);
+        this.#deliveringBytes = null;
+      }
+      this.#passing = null;
+      // The readers may keep some of them, which then are not read yet.
+      if (this.#payloads !== 'released') this.#readTo(before - this.#bytes, 0);
     }
-    this.#isPassing = false;
-    // The reader may keep some of them, which then are not read yet.
-    if (this.#payloads !== 'released') this.#readTo(before - this.#bytes, 0);
+    for (const reader of passing) {
+      stream.passEnd(reader);
+      if (!stream.isOver && reader !== stream.reader) stream.subscribe(reader);
+    }
   }
 
   /**
@@ -190,7 +205,7 @@ export class Receiving {
     if (this.#payloads === 'released') return;
     this.#bytes -= bytes;
     this.#weight -= weight;
-    if (this.#isPassing) this.stream.connection.budget.passed(weight);
+    if (this.#passing !== null) this.stream.connection.budget.held.release(weight);
     else this.#readTo(bytes, weight);
   }
 

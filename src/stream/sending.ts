@@ -276,8 +276,8 @@ export function setTrailers(stream: StreamCore, trailers: TrailersInput): void {
 export function sendHeaders(stream: StreamCore, headers?: MetadataInput): void {
   if (stream.begun || refusal(stream) !== null) return;
   const first = firstHeaders(stream, headers);
-  if (isIntercepted(stream)) extrasOf(stream).interceptors = 'done';
   if (first !== null) transmit(stream, { type: 'data', headers: first }, encodedPayload(stream.owner.codec, ABSENT));
+  else if (isIntercepted(stream)) extrasOf(stream).interceptors = 'done';
 }
 
 /** Sends the interceptors' headers ahead of a reset, if the interceptors have not run. Logs an interceptor's error. */

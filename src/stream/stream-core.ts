@@ -6,7 +6,7 @@ import { ResetCode } from '../wire/codes.js';
 import { CancelledError, DeadlineExceededError, StreamFault } from '../wire/errors.js';
 import type { AnyMuxError, StreamError } from '../wire/errors.js';
 import { ABSENT } from '../wire/frame.js';
-import type { CompleteFrame, Frame, FrameOf, Metadata, StreamFrame } from '../wire/frame.js';
+import type { Frame, FrameOf, Metadata, StreamFrame } from '../wire/frame.js';
 import type { OutgoingFrame } from '../wire/outgoing.js';
 import { weightOf } from '../wire/reassembly.js';
 import type { AbortSignals, Abortable, Deadline, Deadlined, Deadlines } from './deadlines.js';
@@ -48,10 +48,10 @@ export interface Carrier {
   readonly budget: {
     keep(stream: StreamCore, unread: number, bytes: number, weight: number): Excess | null;
     read(stream: StreamCore, unread: number, bytes: number, weight: number): void;
-    /** A payload of `weight` has passed to a reader, which may keep it. */
-    passed(weight: number): void;
     attach(bytes: number): Excess | null;
-    detach(bytes: number): void;
+    /** Unfinished and unread payloads, and what lives as long as its stream. */
+    readonly held: Releasing;
+    readonly attached: Releasing;
     unblock(stream: StreamCore): void;
   };
   /** Counts the acts that a remote may not do without end. */
@@ -75,6 +75,11 @@ export interface Carrier {
   noted(reason: string): string;
   /** Ends the connection because of `error`. */
   fail(error: unknown): void;
+}
+
+/** Counts bytes until they are released. */
+interface Releasing {
+  release(bytes: number): void;
 }
 
 /** Why a peer has no open socket. An unsent call that ends reports it. */
@@ -338,13 +343,14 @@ export class StreamCore extends Subject<unknown> implements Deadlined, Abortable
   #opened(frame: FrameOf<'open'>): void {
     this.advance('recvOpen');
     if (frame.end) this.advance('recvEnd');
-    const stays = frame.payload !== ABSENT || frame.headers !== null || frame.trailers !== null;
-    if (stays && !this.#attach(frame)) return;
+    const { payload, headers, trailers } = frame;
+    const stays = headers === null && trailers === null ? payload : [payload, headers, trailers];
+    if (stays !== ABSENT && !this.#attach(stays, true)) return;
     try {
-      if (frame.headers !== null) this.headers = Object.freeze(frame.headers);
-      this.payload = frame.payload;
+      if (headers !== null) this.headers = Object.freeze(headers);
+      this.payload = payload;
       if (frame.end) {
-        this.trailers = frame.trailers;
+        this.trailers = trailers;
         this.#finish();
       }
       this.owner.accept(this);
@@ -362,13 +368,14 @@ export class StreamCore extends Subject<unknown> implements Deadlined, Abortable
         return;
       }
     } else if (frame.headers !== null) log('debug', `stream ${this.id}: ignored headers on a later frame`);
-    const stays = frame.trailers !== null || (frame.headers !== null && headersDue === true);
+    const headers = headersDue === true ? frame.headers : null;
+    const trailers = frame.end ? frame.trailers : null;
     const over = frame.end && this.advance('recvEnd') && this.isClosed;
     if (over) this.#leave();
-    if (stays && !over && !this.#attach(frame)) return;
+    if ((headers !== null || trailers !== null) && !over && !this.#attach([headers, trailers])) return;
     try {
       if (this.local && this.replyHeaders === null) this.#firstFrame(frame.headers);
-      if (frame.end) this.trailers = frame.trailers;
+      if (frame.end) this.trailers = trailers;
       if (frame.payload !== ABSENT) this.#deliver(frame.payload);
       // An end that closes the stream is delivered with its cause.
       if (frame.end && !this.isClosed) this.#finish();
@@ -407,10 +414,14 @@ export class StreamCore extends Subject<unknown> implements Deadlined, Abortable
     if (this.observed) for (const subscriber of takeObservers(this)) this.passEnd(subscriber);
   }
 
-  /** Counts the parts of a frame that stay with the stream. Over the limit it resets the stream and returns `false`. */
-  #attach({ payload, headers, trailers }: CompleteFrame): boolean {
+  /**
+   * Counts the parts of a frame that stay with the stream. Over the limit it resets the stream and returns `false`.
+   *
+   * @param areAll whether no other part was received. A codec that cannot weigh counts the others too
+   */
+  #attach(parts: unknown, areAll = false): boolean {
     const { codec, budget, arrivedBytes } = this.connection;
-    const bytes = weightOf(codec, headers === null && trailers === null ? payload : [payload, headers, trailers], arrivedBytes);
+    const bytes = weightOf(codec, parts, areAll || codec.weigh === undefined ? arrivedBytes : 0);
     const excess = budget.attach(bytes);
     if (excess === null) this.#attachedBytes += bytes;
     else this.exceed(excess);
@@ -445,10 +456,10 @@ export class StreamCore extends Subject<unknown> implements Deadlined, Abortable
    */
   readBy(reader: Reader): Unsubscribable {
     this.markTaken();
-    // Payloads may already wait, because `onOpen` runs before the call reads.
-    for (let unread = this.receiving?.shift(); unread !== undefined; unread = this.receiving?.shift()) reader.next(unread.value);
     this.reader = reader;
-    this.passEnd(reader);
+    // Payloads may already wait, because `onOpen` runs before the call reads.
+    if (this.receiving === null) this.passEnd(reader);
+    else this.receiving.pass(reader);
     return this;
   }
 
@@ -619,8 +630,7 @@ export class StreamCore extends Subject<unknown> implements Deadlined, Abortable
     this.sending = null;
     this.advance('close');
     this.#leave();
-    this.release(cause);
-    runAll(tasks);
+    this.release(cause, undefined, tasks);
   }
 
   /** Whether an unsent stream may wait for another socket. */
@@ -678,7 +688,7 @@ export class StreamCore extends Subject<unknown> implements Deadlined, Abortable
   #releaseBytes(): void {
     if ((this.#facts & RUNNING) !== 0) return;
     this.receiving?.release();
-    if (this.#attachedBytes > 0) this.connection.budget.detach(this.#attachedBytes);
+    if (this.#attachedBytes > 0) this.connection.budget.attached.release(this.#attachedBytes);
     this.#attachedBytes = 0;
   }
 

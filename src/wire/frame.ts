@@ -128,9 +128,9 @@ function fillIn(frame: Frame): CompleteFrame {
   };
 }
 
-/** Whether a frame has no field beside its type, stream, headers, payload and end. */
-export function hasOnlyPayload({ fragment, more, trailers, code, reason, nonce, last_stream }: Frame): boolean {
-  return fragment == null && more !== true && trailers == null && code == null && reason == null && nonce == null && last_stream == null;
+/** Whether a frame has no field beside its type, stream, headers, payload or fragment, more and end. */
+export function hasOnlyContent({ trailers, code, reason, nonce, last_stream }: Frame): boolean {
+  return trailers == null && code == null && reason == null && nonce == null && last_stream == null;
 }
 
 /** The frame types that a v1 peer sends. */

@@ -1,8 +1,9 @@
+import { getOrMake } from '../util/collections.js';
 import { checkedMessage, isNearer, unpacked } from './codec.js';
 import type { Codec, Message } from './codec.js';
 import { Slicer, slicerToSend } from './fragment.js';
 import type { FragmentCut, SliceCache } from './fragment.js';
-import { hasOnlyPayload } from './frame.js';
+import { hasOnlyContent } from './frame.js';
 import type { Frame } from './frame.js';
 import { encodedLength } from './length.js';
 import { OutgoingFrame, frameEncoder } from './outgoing.js';
@@ -58,8 +59,7 @@ export class SharedEncoding implements SliceCache {
   }
 
   slice(from: number, budget: number, cut: () => FragmentCut): SharedSlice {
-    const slices = this.#slices.get(from) ?? new Map<number, SharedSlice>();
-    this.#slices.set(from, slices);
+    const slices = getOrMake(this.#slices, from, () => new Map<number, SharedSlice>());
     return slices.get(budget) ?? this.#keep(slices, budget, this.#made(from, cut()));
   }
 
@@ -79,13 +79,8 @@ export function sharedEncodingOf(frame: Frame, codec: Codec): SharedEncoding | n
   if (source === frame.payload || typeof source !== 'object' || source === null) return null;
   const encoded = OutgoingFrame.encodedPayload(frame, codec);
   if (encoded === null) return null;
-  const byCodec = ENCODINGS.get(source) ?? new Map<Codec, SharedEncoding>();
-  ENCODINGS.set(source, byCodec);
-  const known = byCodec.get(codec);
-  if (known !== undefined) return known;
-  const made = new SharedEncoding(unpacked(encoded), codec);
-  byCodec.set(codec, made);
-  return made;
+  const byCodec = getOrMake(ENCODINGS, source, () => new Map<Codec, SharedEncoding>());
+  return getOrMake(byCodec, codec, () => new SharedEncoding(unpacked(encoded), codec));
 }
 
 /** {@link slicerToSend} for a socket that shares slices with others. */
@@ -138,7 +133,7 @@ export function splitEncoder(codec: Codec, encode: FrameEncoder = frameEncoder(c
   return (frame) => {
     const part = partOf(frame, codec);
     if (part === null || part.byteLength < SPLIT_BYTES) return encode(frame);
-    const isPlain = hasOnlyPayload(frame) && frame.headers == null;
+    const isPlain = frame.fragment == null && frame.headers == null && hasOnlyContent(frame);
     return isPlain ? plainMessage(frame, part, codec) : splitMessage(frame, part, codec);
   };
 }

@@ -458,7 +458,7 @@ export class Dialer implements SocketSource {
   #setAddress(address: string): void {
     if (address === this.#address) return;
     this.#address = address;
-    this.core.setRemote(shownAddress(address));
+    this.core.remote = shownAddress(address);
   }
 
   #where(): string {

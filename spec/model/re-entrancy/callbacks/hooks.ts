@@ -89,6 +89,7 @@ export const HOOKS: readonly Callback[] = [
   ...subscriber('status$', (peer) => peer.status$),
   ...subscriber('streams$', (peer) => peer.streams$),
   ...subscriber('frames$', (peer) => peer.frames$),
+  ...subscriber('calls$', (peer) => peer.calls$, 'log'),
   ...subscriber('closes$', (peer) => peer.closes$),
   then('opened', (peer) => peer.opened),
   then('closed', (peer) => peer.closed),
