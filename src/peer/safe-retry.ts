@@ -39,15 +39,18 @@ export interface ResolvedRetry {
   readonly delay: NonNullable<Retry['delay']>;
 }
 
-/** The defaults of {@link Retry}, which all calls with `'safe'` share. */
-const SAFE: ResolvedRetry = { count: 3, delay: (_error, attempt) => timer(fullJitter(attempt)) };
-
 /** Declares {@link Retry}. */
-const RETRY: Options<Retry, ResolvedRetry> = { count: [checkNumber, SAFE.count], delay: [checkDelay, SAFE.delay] };
+export const RETRY: Options<Retry, ResolvedRetry> = {
+  count: [checkNumber, 3],
+  delay: [checkDelay, (_error, attempt) => timer(fullJitter(attempt))],
+};
+
+/** The defaults, which all calls with `'safe'` share. */
+let safe: ResolvedRetry | undefined;
 
 /** @throws TypeError for an option that does not fit */
 export function checkRetry(retry: 'safe' | Retry): ResolvedRetry {
-  return retry === 'safe' ? SAFE : readObject('retry', retry, RETRY);
+  return retry === 'safe' ? (safe ??= checkRetry({})) : readObject('retry', retry, RETRY);
 }
 
 /** Conditions of another attempt, besides its error. Made when an attempt has failed. */

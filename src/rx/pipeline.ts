@@ -17,30 +17,28 @@ export interface Destination extends Subscription {
  * Subscription as a Subscriber, and adds no SafeSubscriber. Its `isSubscriber` in Observable.ts checks only the shape.
  */
 export abstract class Relay<T> extends LeanSubscription implements Observer<T> {
-  /** Set before the next subscriber receives the end: a value that the source emits during that comes too late. */
-  #isStopped = false;
+  /**
+   * Whether the end has reached the next subscriber. It has not where that subscriber left before. Set before it receives the end: a value
+   * that the source emits during that comes too late.
+   */
+  protected hasEnded = false;
 
   constructor(protected readonly to: Destination) {
     super();
     to.add(this);
   }
 
-  /** Whether the end has reached the next subscriber. It has not where that subscriber left before. */
-  protected get hasEnded(): boolean {
-    return this.#isStopped;
-  }
-
   /** Marks the end for a subclass that delivers it in its own way. Returns `false` if there is nothing to deliver. */
   protected stop(): boolean {
-    if (this.closed || this.#isStopped) return false;
-    return (this.#isStopped = true);
+    if (this.closed || this.hasEnded) return false;
+    return (this.hasEnded = true);
   }
 
   /** Takes one value. An error that it throws is the error of the pipeline. */
   protected abstract take(value: T): void;
 
   next(value: T): void {
-    if (this.closed || this.#isStopped) return;
+    if (this.closed || this.hasEnded) return;
     try {
       this.take(value);
     } catch (error) {

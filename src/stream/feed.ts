@@ -152,9 +152,7 @@ export function pump(input: Input<unknown>, outlet: Outlet, overflow: Overflow):
     refuseBytes(made);
     const source = pullSource(Object(made) as object);
     if (source === null) return push(made as Source<unknown>, outlet, overflow);
-    const puller = new Puller(source, outlet);
-    puller.step();
-    return () => puller.stop();
+    return new Puller(source, outlet).start();
   } catch (error) {
     outlet.fail(error);
     return undefined;
@@ -209,6 +207,17 @@ class Puller implements Pull<unknown> {
     private readonly outlet: Outlet,
   ) {}
 
+  /** Begins to pull. Returns a function that stops the source. */
+  start(): () => void {
+    this.#step();
+    return () => {
+      if (!this.#isExhausted)
+        this.#context.run(() => {
+          guard('ending an input', () => this.source.stop());
+        });
+    };
+  }
+
   resolve({ done, value }: IteratorResult<unknown, undefined>): void {
     if (done === true) {
       this.#isExhausted = true;
@@ -224,7 +233,7 @@ class Puller implements Pull<unknown> {
   }
 
   /** Pulls value after value. A loop, because a synchronous source would otherwise recurse: each answer would pull the next value. */
-  step(): void {
+  #step(): void {
     if (this.#isStepping) return;
     this.#isStepping = true;
     while (!this.#isAsked && !this.#isOver() && this.outlet.hasDemand) {
@@ -240,14 +249,7 @@ class Puller implements Pull<unknown> {
     // Code that ends the stream meanwhile also stops the source, so keep the context.
     if (this.#isAsked) this.#context.take();
     // `whenDemand` may call `step` synchronously.
-    else this.#waitFor('whenDemand', () => this.step());
-  }
-
-  stop(): void {
-    if (!this.#isExhausted)
-      this.#context.run(() => {
-        guard('ending an input', () => this.source.stop());
-      });
+    else this.#waitFor('whenDemand', () => this.#step());
   }
 
   #isOver(): boolean {
@@ -257,7 +259,7 @@ class Puller implements Pull<unknown> {
   #send(value: unknown): void {
     this.#isAsked = false;
     this.outlet.send(value);
-    this.step();
+    this.#step();
   }
 
   #waitFor(what: 'whenRoom' | 'whenDemand', task: () => void): void {
