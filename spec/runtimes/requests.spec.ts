@@ -6,6 +6,7 @@ import type { CrosswsPeer, ServeOptions } from '../../src/crossws.js';
 import { serve as serveDeno } from '../../src/deno.js';
 import { serve as serveWorkerd } from '../../src/workerd.js';
 import { logger } from '../../src/logger.js';
+import { virtualTime } from '../../src/testing.js';
 import { otherPlatform } from '../support/platform/globals.js';
 import { collectLogs } from '../support/peer/logs.js';
 
@@ -153,6 +154,19 @@ describe('upgrades that are Request objects', () => {
     expect(peer.did).toEqual(['close 1001 this side is going away']);
     expect(mux.peers.size).toBe(0);
     await mux.closed;
+  });
+
+  it('A socket that opens after the drain has begun is terminated if its remote does not close', async () => {
+    const time = virtualTime();
+    try {
+      const { mux, peer } = await admitted();
+      void mux.close();
+      mux.hooks.open(peer);
+      await time.advance(10_000);
+      expect(peer.did).toEqual(['close 1001 this side is going away', 'terminate']);
+    } finally {
+      time.restore();
+    }
   });
 
   it('A peer ends with its socket, and its place is free again', async () => {

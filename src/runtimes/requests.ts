@@ -8,6 +8,7 @@ import { refuseGiven, resolveJudged } from '../acceptor/options.js';
 import type { JudgedOptions } from '../acceptor/options.js';
 import type { Asked } from '../acceptor/origin.js';
 import { PeerSet } from '../acceptor/peer-set.js';
+import { CLOSING_MS } from '../connection/watchdog.js';
 import { refused } from '../acceptor/refusals.js';
 import { boundRates } from '../acceptor/sparse-log.js';
 import { totalsOf } from '../acceptor/totals.js';
@@ -166,6 +167,10 @@ export class RequestServer extends PeerSet<Request> {
     }
     if (!isLate) seat.leave();
     transport.close(CloseCode.GOING_AWAY, GOING_AWAY.reason);
+    // No connection watches this socket, whose remote may never answer.
+    asyncScheduler.schedule(() => {
+      transport.terminate();
+    }, CLOSING_MS);
   }
 
   #answerOrdinary(): Response {
