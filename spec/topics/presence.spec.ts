@@ -357,6 +357,31 @@ describe('presence', () => {
     expect(sent).toEqual([]);
   });
 
+  it('Members of a lost bus are reported with the next member, and stay when that one leaves', () => {
+    const { acceptor } = createPair();
+    const channels = [new Subject<never>(), new Subject<never>()] as const;
+    const sent: unknown[] = [];
+    let nth: 0 | 1 = 0;
+    const present = presence({
+      on: () => channels[nth],
+      send: (_, report) => {
+        sent.push(report);
+        return Promise.resolve();
+      },
+    });
+    const first = present.join('lobby', 'a', acceptor);
+    nth = 1;
+    channels[0].error(new Error('forbidden'));
+    sent.length = 0;
+    const next = present.join('lobby', 'b', acceptor);
+    next.unsubscribe();
+    expect(sent).toMatchObject([{ ask: '*' }, { all: [['lobby', 'a']] }, { joined: ['lobby', 'b'] }, { left: ['lobby', 'b'] }]);
+    expect(channels[1].observed).toBe(true);
+    first.unsubscribe();
+    expect(sent.slice(4)).toMatchObject([{ left: ['lobby', 'a'] }, { bye: true }]);
+    expect(channels[1].observed).toBe(false);
+  });
+
   it('`presence` refuses a lease that is none', () => {
     expect(() => presence(memoryBus(), { leaseMs: 0 })).toThrow('leaseMs: expected a number of at least 6, got 0');
   });

@@ -92,6 +92,8 @@ class BusPresence implements Presence {
   #ticks = 0;
   /** Runs while this server has members or observers. */
   readonly #running$: Observable<never>;
+  /** Holds the run for the members. A lost bus ends it, and the next member begins another one for all. */
+  #running = Subscription.EMPTY;
 
   constructor(
     private readonly bus: Bus,
@@ -104,12 +106,11 @@ class BusPresence implements Presence {
   join(room: string, member: string, peer: Peer): Subscription {
     const membership: Membership = [checkName('join', 'a room', room), checkName('join', 'a member', member)];
     checkPeer('join', peer, 'status$');
-    const running = this.#running$.subscribe({ error: noop });
+    if (this.#running.closed) this.#running = this.#running$.subscribe({ error: noop });
     this.#enter(membership);
-    // The last membership to end stops the reports, so this one leaves before it stops `running`.
     const joined = new Subscription(() => {
       this.#leave(membership);
-      running.unsubscribe();
+      if (this.#own.isEmpty) this.#running.unsubscribe();
     });
     joined.add(
       closed(peer)

@@ -33,6 +33,10 @@ export class Roster {
     return holders === 1;
   }
 
+  get isEmpty(): boolean {
+    return this.#rooms.size === 0;
+  }
+
   membersOf(room: string): ReadonlySet<string> {
     return new Set(this.#rooms.get(room)?.keys());
   }
