@@ -4,7 +4,7 @@ import { marbles } from '../../marbles/support/virtual.js';
 import { JsonCodec, ResetError } from '../../src/index.js';
 import type { Codec, StreamHandler } from '../../src/index.js';
 import { play, readLines, record, withoutContent, writeLine } from '../../src/inspect.js';
-import type { Line, RecordedFrame } from '../../src/inspect.js';
+import type { Line, PlayOptions, RecordedFrame } from '../../src/inspect.js';
 import { MsgpackCodec } from '../../src/msgpack.js';
 import { fakePeer, replay, virtualTime } from '../../src/testing.js';
 import type { Pair, ReplayOptions, VirtualTime } from '../../src/testing.js';
@@ -317,6 +317,10 @@ describe('replay', () => {
     ['another side', [OPEN], { side: 'server' as 'dialer' }, "side: expected 'dialer' or 'acceptor', got 'server'"],
   ])('A replay refuses %s at once', (_, recording, options, message) => {
     expect(() => replay(recording, options)).toThrow(message);
+  });
+
+  it('`play` refuses a side that hears nothing', () => {
+    expect(() => play([OPEN], { side: 'dialer' } as PlayOptions)).toThrow(new TypeError('heard$: expected an Observable, got undefined'));
   });
 
   it('The frames of a side play on any wire', async () => {

@@ -1,4 +1,4 @@
-import { asyncScheduler, concatMap, defer, filter, from, map, merge, mergeMap, of, take, timer } from 'rxjs';
+import { asyncScheduler, concatMap, defer, filter, from, isObservable, map, merge, mergeMap, of, take, timer } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { Line, RecordedFrame } from './recording.js';
 import { checkOptions, optionError } from '../util/check.js';
@@ -23,7 +23,8 @@ export interface PlayOptions {
  *
  * It leaves out pongs, streams whose open is missing in the recording, and messages that do not decode.
  *
- * @throws TypeError for an unknown side, a speed that is not above 0, a connection without lines, and a recording without payloads
+ * @throws TypeError for an unknown side, a `heard$` that is no Observable, and a speed that is not above 0; for a connection without
+ *   lines, and a recording without payloads
  *
  * @example
  * ```ts
@@ -33,6 +34,7 @@ export interface PlayOptions {
 export function play(lines: readonly Line[], options: PlayOptions): Observable<RecordedFrame> {
   checkOptions(options, { side: true, heard$: true, connection: true, speed: true });
   const { side, heard$, connection = 1, speed = 1 } = options;
+  if (!isObservable(heard$)) throw optionError('heard$', 'an Observable', heard$);
   return playScript(scriptOf(lines, side, connection), heard$, speed);
 }
 
