@@ -18,7 +18,7 @@ export function clientOf(peer: Peer): Client {
     request: (payload, headers) => peer.request(payload, headers === undefined ? {} : { headers }),
     stream: (ask, sink) => {
       if (ask.by === 'topic') {
-        topic(peer, () => peer.open$<TopicItem<unknown, string>>({ stream: ask }, { retry: 'safe' })).subscribe(sink);
+        topic(peer, () => peer.open$<TopicItem<unknown>>({ stream: ask }, { retry: 'safe' })).subscribe(sink);
         return;
       }
       if (ask.by !== 'notify') {

@@ -245,7 +245,7 @@ describe('the start of a log', () => {
     const next = (): never => {
       throw thrown;
     };
-    const log: Log<number, string> = {
+    const log: Log<number> = {
       ...memoryLog<number>(),
       live$: NEVER,
       head: () => Promise.resolve('a'),
