@@ -1,4 +1,4 @@
-import { firstValueFrom, Observable, race, retry, switchMap, timer } from 'rxjs';
+import { Observable, retry, switchMap, timer } from 'rxjs';
 import { Outage } from '../topics/broker-error.js';
 import type { BrokerError } from '../topics/broker-error.js';
 import { busOver } from '../topics/bus.js';
@@ -32,7 +32,7 @@ class RedisChannels implements BusBroker {
   /** The connection that listens, for all channels. */
   readonly #listener$: Observable<AnyRedis>;
   readonly #outage = new Outage();
-  /** Settles once Redis sends the values of all channels that were opened so far, or has failed to. */
+  /** Settles once Redis sends the values of all channels that were opened so far, has failed to, or was silent for too long. */
   #listening: Promise<void> = Promise.resolve();
 
   constructor(
@@ -49,7 +49,7 @@ class RedisChannels implements BusBroker {
   /** A server hears its own value: its channels are opened first, unless the connection that listens is silent. */
   async send(channel: string, json: string): Promise<void> {
     checkReady(this.client);
-    await firstValueFrom(race(this.#listening, timer(SILENCE_MS)));
+    await this.#listening;
     await command(this.client, 'PUBLISH', this.#nameOf(channel), json);
   }
 
@@ -57,8 +57,11 @@ class RedisChannels implements BusBroker {
     const opened$ = new Observable<string>((subscriber) => {
       const before = this.#listening;
       this.#listening = new Promise<void>((settle) => {
-        const texts$ = this.#listener$.pipe(switchMap((listener) => this.#textsOf(listener, channel, settle)));
-        subscriber.add(settle);
+        const silence = timer(SILENCE_MS).subscribe();
+        silence.add(settle);
+        const opened = (): void => silence.unsubscribe();
+        const texts$ = this.#listener$.pipe(switchMap((listener) => this.#textsOf(listener, channel, opened)));
+        subscriber.add(silence);
         subscriber.add(texts$.subscribe(subscriber));
       }).then(() => before);
     });

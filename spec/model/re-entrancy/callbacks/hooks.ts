@@ -29,10 +29,10 @@ const hook = (where: string, hang: (peer: Peer, run: Run) => TeardownLogic, thro
 });
 
 /** A subscriber of an Observable of the peer. */
-const subscriber = (what: string, of: (peer: Peer) => Observable<unknown>, throws: 'rxjs' | 'log' = 'rxjs'): readonly Callback[] => [
+const subscriber = (what: string, of: (peer: Peer) => Observable<unknown>): readonly Callback[] => [
   {
     where: `a subscriber of ${what}`,
-    throws,
+    throws: 'rxjs',
     hang(scene, run) {
       let subscribed = false;
       const subscription = scene.read(what, of(scene.near), {
@@ -89,7 +89,7 @@ export const HOOKS: readonly Callback[] = [
   ...subscriber('status$', (peer) => peer.status$),
   ...subscriber('streams$', (peer) => peer.streams$),
   ...subscriber('frames$', (peer) => peer.frames$),
-  ...subscriber('calls$', (peer) => peer.calls$, 'log'),
+  ...subscriber('calls$', (peer) => peer.calls$),
   ...subscriber('closes$', (peer) => peer.closes$),
   then('opened', (peer) => peer.opened),
   then('closed', (peer) => peer.closed),
