@@ -210,6 +210,7 @@ describe('the short way of msgpack', () => {
     [[0x91]],
     [[0xc1]],
     [[0xc4]],
+    [[0xc5, 0]],
     [[0xc5, 0, 1]],
     [[0xc6, 0, 0, 0, 1]],
     [[0xca, 0, 0, 0]],

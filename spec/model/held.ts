@@ -164,10 +164,13 @@ export class Held implements Half {
       this.home.findings.note(this.ends.length === 0, 'no value after the end', () => `${this.name} got ${show(payload)}`);
       multicast(payload);
     };
-    extrasOf(streamCore).whenGone((cause) => {
+    const extras = extrasOf(streamCore);
+    const gone = extras.gone.bind(extras);
+    extras.gone = (cause) => {
       this.ends.push(cause);
       this.home.gone(this);
-    });
+      gone(cause);
+    };
   }
 
   #checkHeaders(): void {

@@ -552,7 +552,7 @@ function putEnvelope(frame: Frame, hasContent: boolean, content: Uint8Array | nu
   if (end === true) putPart(ENDED);
   if (fragment != null) putPart(FRAGMENT);
   let split = written;
-  if (fragment != null && content !== null && !putBin(content)) return -1;
+  if (fragment != null && content !== null) putBytes(content);
   if (headers != null) {
     putPart(HEADERS);
     if (!putLiteral(headers, MOST_LEVELS)) return -1;
@@ -573,8 +573,11 @@ function putPart(bytes: Uint8Array): void {
 }
 
 function putBin(bytes: Uint8Array): boolean {
+  return bytes.length < TWO_32 && putBytes(bytes);
+}
+
+function putBytes(bytes: Uint8Array): true {
   const { length } = bytes;
-  if (length >= TWO_32) return false;
   reserve(MOST_HEAD_BYTES);
   const step = length < 0x100 ? 0 : length < 0x10000 ? 1 : 2;
   putBits(BIN_8 + step, 8 << step, length);
