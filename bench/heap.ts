@@ -28,7 +28,7 @@ const connections = await growth({}, CONNECTIONS, (pair, count) => pair.task('co
 const page = `# What lives on the heap
 
 \`npm run bench:heap\` writes this page, from heap snapshots of both processes. The adapter is \`rxmux-json\`, with default options. Between two snapshots it opens ${figure(STREAMS)} idle streams on one
-connection, each with a subscriber of its own. Between two others it follows a topic ${figure(TOPICS)} times on one connection, and between two more it opens
+connection, each with a subscriber of its own. Between two others it follows a topic ${figure(TOPICS)} times on one connection. Between two more it opens
 ${figure(CONNECTIONS)} connections that make one request each. Bytes are the bytes of the objects themselves, without the objects that they point to. The engine's
 kinds are in brackets. The sum of a column is the memory of one stream, one followed topic or one connection.
 
