@@ -7,7 +7,7 @@ import { checkOptions } from '../util/check.js';
 import type { Codec } from '../wire/codec.js';
 import type { CloseReason } from '../wire/codes.js';
 import type { MetadataInput } from '../wire/frame.js';
-import { Calls, STREAM_NAMES, ping } from './calls.js';
+import { STREAM_NAMES, open, open$, ping, request, request$ } from './calls.js';
 import type { InputOptions, OpenOptions } from './calls.js';
 import { PeerCore } from './core.js';
 import type { SocketSource } from './core.js';
@@ -46,7 +46,6 @@ import type { PeerStatus } from './status.js';
  */
 export class Peer {
   readonly #core: PeerCore;
-  readonly #calls: Calls;
   #madeEvents: PeerEvents | null = null;
 
   /**
@@ -71,7 +70,6 @@ export class Peer {
         : overSocket(socket, given as NewPeerOptions);
     this.#core = core;
     core.belongTo(this, source);
-    this.#calls = new Calls(core);
     if (handler !== undefined) core.incoming.setHandler(handler);
   }
 
@@ -348,7 +346,7 @@ export class Peer {
    * ```
    */
   request<R = unknown>(payload?: unknown, options: OpenOptions<R, never> = {}): Promise<R> {
-    return this.#calls.request(payload, options as OpenOptions) as Promise<R>;
+    return request(this.#core, payload, options as OpenOptions) as Promise<R>;
   }
 
   /**
@@ -366,7 +364,7 @@ export class Peer {
    * ```
    */
   request$<R = unknown>(payload?: unknown, options: OpenOptions<R, never> = {}): Observable<R> {
-    return this.#calls.request$(payload, options as OpenOptions) as Observable<R>;
+    return request$(this.#core, payload, options as OpenOptions) as Observable<R>;
   }
 
   /**
@@ -390,7 +388,7 @@ export class Peer {
     options: OpenOptions<In, Out> & { readonly end?: boolean | undefined } = {},
   ): Stream<In, Out> {
     checkOptions(options, STREAM_NAMES);
-    return this.#calls.open(payload, options.end === true ? 'end' : 'continue', options as OpenOptions).facade as Stream<In, Out>;
+    return open(this.#core, payload, options.end === true ? 'end' : 'continue', options as OpenOptions).facade as Stream<In, Out>;
   }
 
   /**
@@ -411,7 +409,7 @@ export class Peer {
    * ```
    */
   open$<In = unknown, Out = unknown>(payload?: unknown, options: OpenOptions<In, Out> & InputOptions<Out> = {}): Observable<In> {
-    return this.#calls.open$(payload, options as OpenOptions & InputOptions) as Observable<In>;
+    return open$(this.#core, payload, options as OpenOptions & InputOptions) as Observable<In>;
   }
 
   /**
@@ -428,7 +426,7 @@ export class Peer {
    */
   notify(payload?: unknown, options: { readonly headers?: MetadataInput | undefined } = {}): void {
     checkOptions(options, SEND_NAMES);
-    this.#calls.open(payload, 'notify', options);
+    open(this.#core, payload, 'notify', options);
   }
 
   /**
