@@ -1,3 +1,4 @@
+import type { Observable } from 'rxjs';
 import { Connection } from '../connection/connection.js';
 import type { ConnectionOwner, Loss, Share } from '../connection/connection.js';
 import { logger } from '../logger.js';
@@ -49,6 +50,8 @@ export class PeerCore implements ConnectionOwner {
   rttMs: number | null = null;
   /** Made by `sizedFramesOf`, for the first observer. */
   sized: SizedFrames | null = null;
+  /** The hooks as Observables, by name; made on first use. */
+  events: Map<string, Observable<unknown>> | null = null;
   /** Follows the streams; `null` for none. */
   tracer: Tracer | null = null;
   readonly tally = new Tally();

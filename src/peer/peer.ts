@@ -13,7 +13,7 @@ import { PeerCore } from './core.js';
 import type { SocketSource } from './core.js';
 import { overSocket } from './dial/given-socket.js';
 import type { NewPeerOptions } from './dial/given-socket.js';
-import { PeerEvents } from './events.js';
+import { calls$, closes$, errors$, frames$, rtt$ } from './events.js';
 import type { CallEvent, FrameEvent } from './events.js';
 import { onClose, onError, onFrame, onIncomingHeaders, onOpen, onReplyHeaders } from './hooks.js';
 import type {
@@ -46,7 +46,6 @@ import type { PeerStatus } from './status.js';
  */
 export class Peer {
   readonly #core: PeerCore;
-  #madeEvents: PeerEvents | null = null;
 
   /**
    * Makes a peer over a socket of your own. The peer reads nothing before {@link serve}.
@@ -267,7 +266,7 @@ export class Peer {
    * ```
    */
   get calls$(): Observable<CallEvent> {
-    return this.#events().calls$;
+    return calls$(this.#core);
   }
 
   /**
@@ -287,7 +286,7 @@ export class Peer {
 
   /** Emits every {@link rttMs} from the subscription on; completes when the peer has ended. */
   get rtt$(): Observable<number> {
-    return this.#events().rtt$;
+    return rtt$(this.#core);
   }
 
   /**
@@ -318,17 +317,17 @@ export class Peer {
    * ```
    */
   get frames$(): Observable<FrameEvent> {
-    return this.#events().frames$;
+    return frames$(this.#core);
   }
 
   /** Emits each error that {@link onError} receives, from the subscription on; completes when the peer has ended. */
   get errors$(): Observable<HandlerFailure> {
-    return this.#events().errors$;
+    return errors$(this.#core);
   }
 
   /** Emits each reason that {@link onClose} receives, from the subscription on; completes after the last one. */
   get closes$(): Observable<CloseReason> {
-    return this.#events().closes$;
+    return closes$(this.#core);
   }
 
   /**
@@ -596,10 +595,5 @@ export class Peer {
    */
   interceptIncomingHeaders(interceptor: IncomingHeadersInterceptor): Remove {
     return onIncomingHeaders(this.#core.ownHooks, interceptor);
-  }
-
-  /** The hooks as Observables; made on first use. */
-  #events(): PeerEvents {
-    return (this.#madeEvents ??= new PeerEvents(this.#core, this));
   }
 }

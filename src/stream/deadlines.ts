@@ -54,7 +54,6 @@ class DeadlineQueue {
   }
 
   #arm(restMs: number): void {
-    this.disarm();
     this.#timer = asyncScheduler.schedule(
       () => {
         this.owner.due(this);
