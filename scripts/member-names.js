@@ -63,12 +63,21 @@ function isMemberName(node) {
 function takenNames() {
   const names = new Set();
   const add = (path, isMeant) => {
-    for (const file of readdirSync(path, { recursive: true, encoding: 'utf8' }))
-      if (isMeant.test(file)) for (const [name] of readFileSync(join(path, file), 'utf8').matchAll(/[\w$]+/g)) names.add(name);
+    for (const file of readdirSync(path, { recursive: true, encoding: 'utf8' })) if (isMeant.test(file)) addWords(join(path, file), names);
   };
   for (const [path, isMeant] of FOREIGN) add(join(root, 'node_modules', path), isMeant);
   add(join(root, 'spec/api/declarations'), /\.txt$/);
   return names;
+}
+
+/** Adds the words of a file without its comments, whose English would keep the name of nearly every member. */
+function addWords(path, names) {
+  const source = ts.createSourceFile(`${path}.ts`, readFileSync(path, 'utf8'), ts.ScriptTarget.Latest);
+  const visit = (node) => {
+    if (typeof node.text === 'string' && node !== source) for (const [name] of node.text.matchAll(/[\w$]+/g)) names.add(name);
+    node.forEachChild(visit);
+  };
+  visit(source);
 }
 
 function letters(index) {

@@ -1,11 +1,12 @@
 // Bundles the sources: one file for each door, and files for what several doors share. A program loads few files faster than a
 // hundred and more (docs/PERFORMANCE.md). The bundler renames a class that names itself in its own body: there, write `this`.
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { dirname, join } from 'node:path';
 import { build, transform } from 'esbuild';
 import { DOORS } from './doors.js';
 import { shortMembers } from './member-names.js';
 import { privateNamesAsProperties } from './private-names.js';
+import { withPure } from './pure-calls.js';
 
 const root = join(import.meta.dirname, '..');
 
@@ -49,12 +50,18 @@ async function bundled(outdir, { plugins = [], ...options }) {
     plugins: [privateNamesAsProperties(join(root, 'src')), inspectorPage, ...plugins],
     ...shortMembers(join(root, 'src')),
     platform: 'neutral',
+    write: false,
     metafile: true,
     logLevel: 'warning',
     ...options,
   });
   refuseForeign(result.metafile);
-  return result;
+  return result.outputFiles.map(({ path, text }) => ({ path, text: withPure(text) }));
+}
+
+function write(path, text) {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
 }
 
 /** The package has one licence, because it holds no code of other packages. */
@@ -64,10 +71,12 @@ export function refuseForeign({ inputs }) {
 }
 
 /** Writes the ES modules of the package. */
-export const buildModules = (outdir) => bundled(outdir, COMPACT);
+export async function buildModules(outdir, options = {}) {
+  for (const { path, text } of await bundled(outdir, { ...COMPACT, ...options })) write(path, text);
+}
 
 /** Writes the ES modules with maps to their sources, for those who measure the parts of the library. */
-export const buildMappedModules = (outdir) => bundled(outdir, { ...COMPACT, sourcemap: true, sourcesContent: false });
+export const buildMappedModules = (outdir) => buildModules(outdir, { sourcemap: true, sourcesContent: false });
 
 /** React Native defers `const a = require('./a')` to the first use of `a`. The files that register codecs have to run at once. */
 function eagerly(module) {
@@ -77,15 +86,12 @@ function eagerly(module) {
 
 /** Writes the same files as CommonJS. The bundler has no shared files in that format, so each module is converted by itself. */
 export async function buildCommonJs(outdir) {
-  const { outputFiles } = await bundled(outdir, { write: false, plugins: [withoutImportMeta] });
   const folder = join(root, outdir);
-  for (const { path, text } of outputFiles) {
+  for (const { path, text } of await bundled(outdir, { plugins: [withoutImportMeta] })) {
     // `platform` adds the list of exports that Node reads before it runs the file.
     const options = { format: 'cjs', platform: 'node', target: 'es2021', logLevel: 'warning', ...COMPACT };
     const { code } = await transform(text, { ...options, banner: eagerly(text) });
-    const target = join(folder, relative(folder, path));
-    mkdirSync(dirname(target), { recursive: true });
-    writeFileSync(target, code);
+    write(path, code);
   }
   writeFileSync(join(folder, 'package.json'), '{ "type": "commonjs" }\n');
 }

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
 import { codeNumbers } from './code-numbers.js';
+import { withoutPure } from './pure-calls.js';
 
 const LETTERS = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ';
 
@@ -15,7 +16,7 @@ const FOREIGN = ['Error', 'Observable', 'Subject', 'Subscription', 'TypeError'];
  * All classes share a few names, which compress well: `$a`, `$b` … A class that extends another one has `$$a`, `$$b` …, so no name meets
  * another one of a super class. A name that a brand check asks for (`#core in peer`) becomes a symbol instead: objects of a second copy of
  * the package must fail that check. Private fields that a constructor declares by its parameters are renamed, too. The plugin also writes
- * the numbers of codes: see `codeNumbers`.
+ * the numbers of codes (`codeNumbers`), and keeps the marks of pure calls (`withoutPure`).
  *
  * @param {string} folder the sources
  * @returns {import('esbuild').Plugin}
@@ -26,7 +27,7 @@ export function privateNamesAsProperties(folder) {
   return {
     name: 'private names as properties',
     setup(build) {
-      build.onLoad({ filter: /\.ts$/ }, ({ path }) => ({ contents: withNumbers(sources.get(path)), loader: 'ts' }));
+      build.onLoad({ filter: /\.ts$/ }, ({ path }) => ({ contents: withoutPure(withNumbers(sources.get(path))), loader: 'ts' }));
     },
   };
 }

@@ -139,6 +139,6 @@ export {
 export type { AnyStreamError, DeadlineOptions, StreamErrorOptions } from './wire/errors.js';
 
 /* The rest */
-export { logger } from './logger.js';
+export { logger } from './peer/debug-log.js';
 export type { Logger, LogLevel } from './logger.js';
 export { VERSION } from './version.js';

@@ -21,15 +21,7 @@ export interface Logger {
   error: (message: string, ...rest: unknown[]) => void;
 }
 
-/**
- * The library's only logger. Extra values go to the console unchanged.
- *
- * @example
- * ```ts
- * logger.level = 'debug';
- * logger.isEnabledFor('info');   // true
- * ```
- */
+/** The logger, for code of the library. Users import it from `peer/debug-log.ts`, which adds the lines of peers. */
 export const logger: Logger = {
   level: 'warn',
   isEnabledFor,

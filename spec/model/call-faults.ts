@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
-import { Calls } from '../../src/peer/calls.js';
+import { Peer } from '../../src/peer/peer.js';
 import { Deadlines } from '../../src/stream/deadlines.js';
-import type { PeerCore } from '../../src/peer/core.js';
+import type { Stream } from '../../src/stream/stream.js';
 import { StreamCore } from '../../src/stream/stream-core.js';
 import { LazySet } from '../../src/util/collections.js';
 import { Receiving } from '../../src/stream/receiving.js';
@@ -31,12 +31,12 @@ export const CALL_FAULTS: readonly Fault[] = [
     fault: 'a failed open burns an id',
     shows: 'ids',
     sow: () => {
-      plant(Calls.prototype, 'open', (calls, open: Calls['open'], ...call: Parameters<Calls['open']>) => {
+      plant(Peer.prototype, 'open', (peer, open: (...call: Parameters<Peer['open']>) => Stream, ...call: Parameters<Peer['open']>) => {
         try {
           return open(...call);
         } catch (error) {
-          const connection = (Reflect.get(calls, 'core') as PeerCore).openConnection;
-          if (connection !== null) connection.nextId += 2;
+          const connection = Peer.core(peer)?.openConnection;
+          if (connection) connection.nextId += 2;
           throw error;
         }
       });

@@ -1,6 +1,6 @@
 import { Observable, asyncScheduler } from 'rxjs';
-import type { TeardownLogic, Unsubscribable } from 'rxjs';
-import { Connection } from '../connection/connection.js';
+import type { Subscriber } from 'rxjs';
+import type { Connection } from '../connection/connection.js';
 import { pacedPing } from '../connection/control.js';
 import { both, mapPresent } from '../rx/pipeline.js';
 import { GuardedObservable, completeGuarded, guard } from '../rx/subscribers.js';
@@ -83,28 +83,26 @@ export function checkSignal(signal: AbortSignal): void {
     throw new TypeError(`signal: expected an AbortSignal, got ${typeof signal}`);
 }
 
-/** A subscriber. Its unsubscription runs the added teardowns. */
-interface Subscribing extends Reader {
-  add(teardown: TeardownLogic): void;
-}
-
-/** Opens a stream for a subscriber. Returns `undefined` if `open` throws, and passes the error on as {@link failLater a late error}. */
-export function openFor(subscriber: Subscribing, open: () => StreamCore): StreamCore | undefined {
+/** Opens a stream for a subscriber. Returns `undefined` if that throws, and passes the error on as {@link failLater a late error}. */
+function openFor(
+  subscriber: Subscriber<unknown>,
+  core: PeerCore,
+  value: unknown,
+  intent: Intent,
+  options: OpenOptions,
+): StreamCore | undefined {
+  // rxjs also subscribes subscribers that have unsubscribed meanwhile. No stream is opened for them.
+  if (subscriber.closed) return undefined;
   try {
-    return open();
+    return open(core, value, intent, options);
   } catch (error) {
     failLater(subscriber, error);
     return undefined;
   }
 }
 
-/** Connects a subscriber to the stream opened for it. The error of a stream that failed at once comes on a later turn. */
-export function readOpened(subscriber: Subscribing, stream: StreamCore): Unsubscribable {
-  return stream.readBy(stream.isOver ? new LateError(subscriber) : subscriber);
-}
-
 /** Fails a subscriber on a later turn. Otherwise a bare `retry()` of a call that fails at once would never return. */
-export function failLater(subscriber: Pick<Subscribing, 'add' | 'error'>, error: unknown): void {
+function failLater(subscriber: Subscriber<unknown>, error: unknown): void {
   subscriber.add(
     asyncScheduler.schedule(() => {
       subscriber.error(error);
@@ -112,21 +110,20 @@ export function failLater(subscriber: Pick<Subscribing, 'add' | 'error'>, error:
   );
 }
 
-/** Reads a stream that ended before the subscription. Delivers its error on a later turn. */
-class LateError implements Reader {
-  constructor(private readonly subscriber: Subscribing) {}
-
-  next(value: unknown): void {
-    this.subscriber.next(value);
-  }
-
-  error(error: unknown): void {
-    failLater(this.subscriber, error);
-  }
-
-  complete(): void {
-    this.subscriber.complete();
-  }
+/** Returns the reader of the stream that was opened for a subscriber. The error of a stream that failed at once comes on a later turn. */
+function readerOf(subscriber: Subscriber<unknown>, { isOver }: StreamCore): Reader {
+  if (!isOver) return subscriber;
+  return {
+    next(value) {
+      subscriber.next(value);
+    },
+    error(error) {
+      failLater(subscriber, error);
+    },
+    complete() {
+      subscriber.complete();
+    },
+  };
 }
 
 /** Calls `answered` with the first payload, or with `null` for an end without a payload. Cancels the stream on a second payload. */
@@ -168,188 +165,165 @@ class OneAnswer implements Reader {
  */
 type Intent = 'continue' | 'end' | 'request' | 'notify';
 
-/** The calls of one peer. Each opens a stream, and enforces its deadline and its signal. */
-export class Calls {
-  constructor(private readonly core: PeerCore) {}
-
-  /**
-   * Opens a stream. A peer that accepts no more streams returns a refused one.
-   *
-   * @throws any error of an interceptor; TypeError for a value that the codec cannot represent; ProtocolError for headers that do not
-   *   fit a message; QueueOverflowError when too much waits for a connection
-   */
-  open(value: unknown, intent: Intent, options: OpenOptions): StreamCore {
-    const { core } = this;
-    const { signal, timeoutMs } = options;
-    if (signal != null) checkSignal(signal);
-    if (timeoutMs !== undefined) checkNumber('timeoutMs', timeoutMs);
-    const onOpen: ((stream: Stream) => unknown) | undefined = options.onOpen;
-    if (onOpen !== undefined) checkFunction('onOpen', onOpen);
-    const frame = this.#opening(value, intent !== 'continue', options);
-    const stream = new StreamCore(core, true, intent === 'notify', frame.headers, frame.payload);
-    // A call that its signal has aborted spends no id.
-    if (signal?.aborted !== true) this.#place(stream, frame);
-    core.tracer?.called(stream);
-    if (signal != null) stream.cancelWith(signal);
-    stream.limit(timeoutMs ?? (intent === 'request' ? core.options.requestTimeoutMs : 0));
-    stream.send(frame);
-    for (const { hook } of core.hooks.calls.entries) hook(stream.facade, intent === 'notify');
-    // After the send: a socket takes this stream with its open already queued.
-    if (stream.id === null && !stream.isClosed) this.#sendWaiting(stream);
-    if (onOpen === undefined) return stream;
-    try {
-      const returned = onOpen(stream.facade);
-      guard('onOpen', () => returned);
-    } catch (error) {
-      // The caller receives the error and not the stream, so no code holds the stream.
-      stream.cancel();
-      disclaim(error);
-      throw error;
-    }
-    return stream;
+/**
+ * Opens a stream, and enforces its deadline and its signal. A peer that accepts no more streams returns a refused one.
+ *
+ * @throws any error of an interceptor; TypeError for a value that the codec cannot represent; ProtocolError for headers that do not
+ *   fit a message; QueueOverflowError when too much waits for a connection
+ */
+export function open(core: PeerCore, value: unknown, intent: Intent, options: OpenOptions): StreamCore {
+  const { signal, timeoutMs } = options;
+  if (signal != null) checkSignal(signal);
+  if (timeoutMs !== undefined) checkNumber('timeoutMs', timeoutMs);
+  const onOpen: ((stream: Stream) => unknown) | undefined = options.onOpen;
+  if (onOpen !== undefined) checkFunction('onOpen', onOpen);
+  // Encode before the interceptors run, so that their changes to the payload are not sent.
+  const payload = encodedPayload(core.codec, value);
+  const headers = headersOf(core, payload, options.headers);
+  const frame = sendable(core, { type: 'open', payload: payload.value, headers, end: intent !== 'continue' }, payload, null);
+  const stream = new StreamCore(core, true, intent === 'notify', headers, frame.payload);
+  // A call that its signal has aborted spends no id.
+  if (signal?.aborted !== true) place(core, stream, frame);
+  core.tracer?.called(stream);
+  if (signal != null) stream.cancelWith(signal);
+  stream.limit(timeoutMs ?? (intent === 'request' ? core.options.requestTimeoutMs : 0));
+  stream.send(frame);
+  for (const { hook } of core.hooks.calls.entries) hook(stream.facade, intent === 'notify');
+  // After the send: a socket takes this stream with its open already queued.
+  if (stream.id === null && !stream.isClosed) sendWaiting(core, stream);
+  if (onOpen === undefined) return stream;
+  try {
+    const returned = onOpen(stream.facade);
+    guard('onOpen', () => returned);
+  } catch (error) {
+    // The caller receives the error and not the stream, so no code holds the stream.
+    stream.cancel();
+    disclaim(error);
+    throw error;
   }
+  return stream;
+}
 
-  /** Resolves with the first payload; an end without one is `null`. */
-  request(value: unknown, options: OpenOptions): Promise<unknown> {
-    return new Promise((resolve) => {
-      checkOptions(options, OPEN_NAMES);
-      const failed = (error: unknown): void => {
-        resolve(failing(error));
-      };
-      const { retry = false } = options;
-      if (retry === false) readOne(this.open(value, 'request', options), resolve, failed);
-      else this.request$(value, options).subscribe({ next: resolve, error: failed });
-    });
+/** Returns the headers of an open. */
+function headersOf(
+  { hooks, codec, tracer }: PeerCore,
+  { source, value, encoded }: EncodedPayload,
+  headers: MetadataInput | undefined,
+): Readonly<Metadata> | null {
+  const { entries } = hooks.open;
+  if (entries.length === 0 && tracer === null) return headers === undefined ? null : freezeMetadata(headers, codec);
+  const copy = copyMetadata(headers);
+  if (entries.length > 0) {
+    const payload = encoded === null ? source : readOnly(value, encoded, codec);
+    for (const { hook } of entries) hook(copy, payload);
   }
+  tracer?.calling(copy, value);
+  return freezeMetadata(copy, codec);
+}
 
-  /** {@link request} as a cold Observable: unsubscribing before the answer cancels. */
-  request$(value: unknown, options: OpenOptions): Observable<unknown> {
+/** Passes a new stream to the open connection, or to the queue in which it has to wait. */
+function place(core: PeerCore, stream: StreamCore, opening: OutgoingFrame): void {
+  const { openConnection } = core;
+  const queue = queueOf(core, stream, openConnection);
+  if (queue === null) openConnection?.adopt(stream);
+  else queue.enqueue(stream, OutgoingFrame.encodedPayload(opening));
+}
+
+/** Returns the queue in which a new stream has to wait; `null` if the open connection takes it. */
+function queueOf(core: PeerCore, { isNotification }: StreamCore, openConnection: Connection | null): Waiting | null {
+  const { waiting, notifications } = core;
+  const follows = isNotification && notifications.delays(openConnection);
+  if (openConnection === null) return follows && core.expectsSocket ? notifications : waiting;
+  if (!waiting.empty) return waiting;
+  if (follows) return notifications;
+  // The connection's ids are used up (S1). If another socket can be dialed, the stream waits for that one. A stream also waits while
+  // `calls$` emits it: a subscriber may send and open streams, and opens are sent in the order of their ids, ahead of data.
+  const waits = openConnection.isExhausted ? core.source.replace() : core.hooks.calls.entries.length > 0;
+  return waits ? waiting : null;
+}
+
+/** Sends the waiting streams up to this one, or dials for it. Code of the user may have closed the peer meanwhile. */
+function sendWaiting(core: PeerCore, stream: StreamCore): void {
+  const { openConnection } = core;
+  if (openConnection !== null) core.waiting.flushTo(openConnection, core.notifications);
+  else if (core.expectsSocket) core.source.ensureDialing();
+  else core.waiting.refuse(stream, core.status.now, core.epitaph);
+}
+
+/** Resolves with the first payload; an end without one is `null`. */
+export function request(core: PeerCore, value: unknown, options: OpenOptions): Promise<unknown> {
+  return new Promise((resolve) => {
     checkOptions(options, OPEN_NAMES);
-    const answer$ = new GuardedObservable((subscriber) => {
-      const stream = subscriber.closed ? undefined : openFor(subscriber, () => this.open(value, 'request', options));
-      if (stream === undefined) return;
-      const { isOver } = stream;
-      let answered = false;
-      subscriber.add(() => {
-        if (!answered) stream.cancel();
-      });
-      readOne(
-        stream,
-        (answer) => {
-          answered = true;
-          subscriber.next(answer);
-          completeGuarded('a subscriber of a stream', subscriber);
-        },
-        (error) => {
-          if (isOver) failLater(subscriber, error);
-          else subscriber.error(error);
-        },
-      );
-    });
-    return this.#retried(answer$, options);
-  }
-
-  /** Opens a stream for each subscription. Completes when the remote has ended and the input, if any, is done. */
-  open$(value: unknown, options: OpenOptions & InputOptions): Observable<unknown> {
-    checkOptions(options, INPUT_NAMES);
-    const { input, overflow } = options;
-    const isFed = input !== undefined || overflow !== undefined;
-    const call$ = isFed ? fedCall(this, value, options) : this.read$(value, options);
-    return this.#retried(call$, options);
-  }
-
-  /** Opens a stream for each subscription. The open carries the end. */
-  read$(value: unknown, options: OpenOptions): Observable<unknown> {
-    return new GuardedObservable((subscriber) => {
-      // rxjs also subscribes subscribers that have unsubscribed meanwhile. No stream is opened for them.
-      const stream = subscriber.closed ? undefined : openFor(subscriber, () => this.open(value, 'end', options));
-      return stream && readOpened(subscriber, stream);
-    });
-  }
-
-  #retried(call$: Observable<unknown>, options: OpenOptions): Observable<unknown> {
+    const failed = (error: unknown): void => {
+      resolve(failing(error));
+    };
     const { retry = false } = options;
-    return retry === false ? call$ : retriedCall(this.core, call$, retry, options);
-  }
+    if (retry === false) readOne(open(core, value, 'request', options), resolve, failed);
+    else request$(core, value, options).subscribe({ next: resolve, error: failed });
+  });
+}
 
-  /** Returns the open of a call. */
-  #opening(value: unknown, end: boolean, { headers }: OpenOptions): OutgoingFrame {
-    const { core } = this;
-    // Encode before the interceptors run, so that their changes to the payload are not sent.
-    const payload = encodedPayload(core.codec, value);
-    const fields = { type: 'open', payload: payload.value, headers: this.#headers(payload, headers), end };
-    return sendable(core, fields, payload, null);
-  }
-
-  #headers({ source, value, encoded }: EncodedPayload, headers: MetadataInput | undefined): Readonly<Metadata> | null {
-    const { hooks, codec, tracer } = this.core;
-    const { entries } = hooks.open;
-    if (entries.length === 0 && tracer === null) return headers === undefined ? null : freezeMetadata(headers, codec);
-    const copy = copyMetadata(headers);
-    if (entries.length > 0) {
-      const payload = encoded === null ? source : readOnly(value, encoded, codec);
-      for (const { hook } of entries) hook(copy, payload);
-    }
-    tracer?.calling(copy, value);
-    return freezeMetadata(copy, codec);
-  }
-
-  /** Passes a new stream to the connection, or to the queue in which it waits. */
-  #place(stream: StreamCore, open: OutgoingFrame): void {
-    const place = this.#placeOf(stream);
-    if (place instanceof Connection) place.adopt(stream);
-    else place.enqueue(stream, OutgoingFrame.encodedPayload(open));
-  }
-
-  /** Sends the waiting streams up to this one, or dials for it. Code of the user may have closed the peer meanwhile. */
-  #sendWaiting(stream: StreamCore): void {
-    const { core } = this;
-    const { openConnection } = core;
-    if (openConnection !== null) core.waiting.flushTo(openConnection, core.notifications);
-    else if (core.expectsSocket) core.source.ensureDialing();
-    else core.waiting.refuse(stream, core.status.now, core.epitaph);
-  }
-
-  /** Returns the open connection, or the queue in which a new stream has to wait. */
-  #placeOf({ isNotification }: StreamCore): Connection | Waiting {
-    const { core } = this;
-    const { openConnection, waiting, notifications } = core;
-    const follows = isNotification && notifications.delays(openConnection);
-    if (openConnection === null) return follows && core.expectsSocket ? notifications : waiting;
-    if (!waiting.empty) return waiting;
-    if (follows) return notifications;
-    // The connection's ids are used up (S1). If another socket can be dialed, the stream waits for that one. A stream also waits while
-    // `calls$` emits it: a subscriber may send and open streams, and opens are sent in the order of their ids, ahead of data.
-    const waits = openConnection.isExhausted ? core.source.replace() : core.hooks.calls.entries.length > 0;
-    return waits ? waiting : openConnection;
-  }
+/** {@link request} as a cold Observable: unsubscribing before the answer cancels. */
+export function request$(core: PeerCore, value: unknown, options: OpenOptions): Observable<unknown> {
+  checkOptions(options, OPEN_NAMES);
+  const answer$ = new GuardedObservable((subscriber) => {
+    const stream = openFor(subscriber, core, value, 'request', options);
+    if (stream === undefined) return;
+    let answered = false;
+    subscriber.add(() => {
+      if (!answered) stream.cancel();
+    });
+    const reader = readerOf(subscriber, stream);
+    readOne(
+      stream,
+      (answer) => {
+        answered = true;
+        subscriber.next(answer);
+        completeGuarded('a subscriber of a stream', subscriber);
+      },
+      (error) => {
+        reader.error(error);
+      },
+    );
+  });
+  return retried(core, answer$, options);
 }
 
 /**
- * Opens a stream for each subscription, and sends the input on it. Completes when the remote has ended and the input is done.
+ * Opens a stream for each subscription. Completes when the remote has ended and the input, if any, is done.
  *
  * @throws TypeError for an unknown `overflow`, and for `retry` with an input that emits its values only once
  */
-function fedCall(calls: Calls, value: unknown, options: OpenOptions & InputOptions): Observable<unknown> {
+export function open$(core: PeerCore, value: unknown, options: OpenOptions & InputOptions): Observable<unknown> {
+  checkOptions(options, INPUT_NAMES);
   const { input, retry = false } = options;
   const overflow = checkOverflow(options.overflow);
-  if (input === undefined) return calls.read$(value, options);
+  if (input === undefined) return retried(core, read$(core, value, options), options);
   if (retry !== false && isOneShot(input))
     throw new TypeError(
       'retry: expected an input that can be sent again, or a function that returns one, got one that can be read only once',
     );
-  return fed$(calls, value, options, input, overflow);
+  return retried(core, fed$(core, value, options, input, overflow), options);
 }
 
-function fed$(calls: Calls, value: unknown, options: OpenOptions, input: Input<unknown>, overflow: Overflow): Observable<unknown> {
+/** Opens a stream for each subscription. The open carries the end. */
+function read$(core: PeerCore, value: unknown, options: OpenOptions): Observable<unknown> {
+  return new GuardedObservable((subscriber) => {
+    const stream = openFor(subscriber, core, value, 'end', options);
+    return stream?.readBy(readerOf(subscriber, stream));
+  });
+}
+
+/** Opens a stream for each subscription, and sends the input on it. */
+function fed$(core: PeerCore, value: unknown, options: OpenOptions, input: Input<unknown>, overflow: Overflow): Observable<unknown> {
   return new GuardedObservable((subscriber) => {
     let isFed = false;
     subscriber.add(() => {
       if (!isFed) releaseInput(input);
     });
-    const stream = subscriber.closed ? undefined : openFor(subscriber, () => calls.open(value, 'continue', options));
+    const stream = openFor(subscriber, core, value, 'continue', options);
     if (stream === undefined) return undefined;
-    if (stream.failure !== null) return readOpened(subscriber, stream);
+    if (stream.failure !== null) return stream.readBy(readerOf(subscriber, stream));
     if (subscriber.closed) {
       // An interceptor or `onOpen` has unsubscribed, so rxjs no longer reads the stream.
       stream.cancel();
@@ -368,9 +342,9 @@ function fed$(calls: Calls, value: unknown, options: OpenOptions, input: Input<u
  *
  * @throws TypeError for an invalid `retry`
  */
-function retriedCall(core: PeerCore, call$: Observable<unknown>, retry: 'safe' | Retry, options: OpenOptions): Observable<unknown> {
+function retried(core: PeerCore, call$: Observable<unknown>, { retry = false, signal }: OpenOptions): Observable<unknown> {
+  if (retry === false) return call$;
   if (retry !== 'safe') checkObject('retry', retry, "false, 'safe' or { count, delay }");
-  const { signal } = options;
   if (signal != null) checkSignal(signal);
   const resolved = checkRetry(retry);
   return new GuardedObservable((subscriber) => {

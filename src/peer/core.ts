@@ -1,3 +1,4 @@
+import type { Observable } from 'rxjs';
 import { Connection } from '../connection/connection.js';
 import type { ConnectionOwner, Loss, Share } from '../connection/connection.js';
 import { logger } from '../logger.js';
@@ -18,7 +19,8 @@ import { IncomingStreams } from './answers.js';
 import type { SizedFrames } from './events.js';
 import { Hooks, NO_HOOKS } from './hooks.js';
 import type { HooksToRun, Tracer } from './hooks.js';
-import { PeerLog, warnOfRefusal } from './log.js';
+import type { PeerLog } from './debug-log.js';
+import { debugging, warnOfRefusal } from './log.js';
 import type { PeerContext, ResolvedClose, ResolvedOptions } from './options.js';
 import type { Peer } from './peer.js';
 import { StatusTracker, isOver } from './status.js';
@@ -48,6 +50,8 @@ export class PeerCore implements ConnectionOwner {
   rttMs: number | null = null;
   /** Made by `sizedFramesOf`, for the first observer. */
   sized: SizedFrames | null = null;
+  /** The hooks as Observables, by name; made on first use. */
+  events: Map<string, Observable<unknown>> | null = null;
   /** Follows the streams; `null` for none. */
   tracer: Tracer | null = null;
   readonly tally = new Tally();
@@ -176,7 +180,7 @@ export class PeerCore implements ConnectionOwner {
   adopt(connection: Connection): void {
     this.#opened++;
     this.#connections.add(connection);
-    if (logger.isEnabledFor('debug')) this.#debugLog().opened(connection.number);
+    if (logger.isEnabledFor('debug')) this.#debugLog()?.opened(connection.number);
     this.#handshaking = connection;
     this.incoming.gate?.socketOpened();
   }
@@ -240,7 +244,7 @@ export class PeerCore implements ConnectionOwner {
   }
 
   observed(connection: number, direction: FrameDirection, frame: Frame, bytes: number): void {
-    if (logger.isEnabledFor('debug')) this.#debugLog().frame(connection, direction, frame);
+    if (logger.isEnabledFor('debug')) this.#debugLog()?.frame(connection, direction, frame);
     for (const { hook } of this.hooks.frames.entries) hook(direction, frame);
     if (direction === 'rx') this.sized?.received(connection, frame, bytes);
   }
@@ -275,7 +279,7 @@ export class PeerCore implements ConnectionOwner {
   ending(connection: Connection, close: SocketClose): Loss {
     this.#connections.delete(connection);
     this.tally.sentBytes += connection.sentBytes;
-    if (logger.isEnabledFor('debug')) this.#debugLog().ended(connection.number, close);
+    if (logger.isEnabledFor('debug')) this.#debugLog()?.ended(connection.number, close);
     if (this.#handshaking === connection) this.#handshaking = null;
     if (this.#lastConnection === connection) {
       this.#lastConnection = null;
@@ -306,12 +310,12 @@ export class PeerCore implements ConnectionOwner {
   }
 
   /** The log of what this peer does, made at the first line. */
-  #debugLog(): PeerLog {
-    return (this.#log ??= new PeerLog(this));
+  #debugLog(): PeerLog | null {
+    return (this.#log ??= debugging.logOf?.(this) ?? null);
   }
 
   #setStatus(status: PeerStatus): void {
-    if (logger.isEnabledFor('debug')) this.#debugLog().status(status);
+    if (logger.isEnabledFor('debug')) this.#debugLog()?.status(status);
     this.status.set(status);
   }
 }

@@ -6,6 +6,7 @@ import type { CloseCause } from '../stream/end.js';
 import type { StreamCore } from '../stream/stream-core.js';
 import { Stream } from '../stream/stream.js';
 import { extrasOf } from '../stream/extras.js';
+import { getOrMake } from '../util/collections.js';
 import { steadyNow } from '../util/time.js';
 import type { CloseReason } from '../wire/codes.js';
 import type { Frame, FrameDirection } from '../wire/frame.js';
@@ -117,67 +118,56 @@ export interface FrameEvent<F extends Frame = Frame> {
   readonly bytes: number;
 }
 
-/** The hooks of a peer as Observables, each made on first use. */
-export class PeerEvents {
-  #frames$: Observable<FrameEvent> | null = null;
-  #rtt$: Observable<number> | null = null;
-  #closes$: Observable<CloseReason> | null = null;
-  #errors$: Observable<HandlerFailure> | null = null;
-  #calls$: Observable<CallEvent> | null = null;
+// The hooks of a peer as Observables. Each is the same object at each read, because templates and effects compare by identity.
 
-  constructor(
-    private readonly core: PeerCore,
-    private readonly peer: Peer,
-  ) {}
+export function frames$(core: PeerCore): Observable<FrameEvent> {
+  return until(core, 'frames$', (next) =>
+    sizedFramesOf(core).add((seen) => {
+      next({ ...seen, frame: frozen(seen.frame), peer: core.peer });
+    }),
+  );
+}
 
-  // Return the same object at each read, because templates and effects compare by identity.
-  get frames$(): Observable<FrameEvent> {
-    return (this.#frames$ ??= this.#until('frames$', (next) =>
-      sizedFramesOf(this.core).add((seen) => {
-        next({ ...seen, frame: frozen(seen.frame), peer: this.peer });
-      }),
-    ));
-  }
+export function rtt$(core: PeerCore): Observable<number> {
+  return until(core, 'rtt$', (next) => core.ownHooks.roundTrips.add(next));
+}
 
-  get rtt$(): Observable<number> {
-    return (this.#rtt$ ??= this.#until('rtt$', (next) => this.core.ownHooks.roundTrips.add(next)));
-  }
+export function closes$(core: PeerCore): Observable<CloseReason> {
+  return until(core, 'closes$', (next) => core.ownHooks.closes.add(next));
+}
 
-  get closes$(): Observable<CloseReason> {
-    return (this.#closes$ ??= this.#until('closes$', (next) => this.core.ownHooks.closes.add(next)));
-  }
+export function errors$(core: PeerCore): Observable<HandlerFailure> {
+  return until(core, 'errors$', (next) =>
+    core.ownHooks.errors.add((error, stream) => {
+      next({ error, stream });
+    }),
+  );
+}
 
-  get errors$(): Observable<HandlerFailure> {
-    return (this.#errors$ ??= this.#until('errors$', (next) =>
-      this.core.ownHooks.errors.add((error, stream) => {
-        next({ error, stream });
-      }),
-    ));
-  }
+export function calls$(core: PeerCore): Observable<CallEvent> {
+  return until(core, 'calls$', (next) =>
+    onCall(core.ownHooks, (stream, isNotification) => {
+      next(callEvent(Stream.streamCore(stream), isNotification));
+    }),
+  );
+}
 
-  get calls$(): Observable<CallEvent> {
-    return (this.#calls$ ??= this.#until('calls$', (next) =>
-      onCall(this.core.ownHooks, (stream, isNotification) => {
-        next(callEvent(Stream.streamCore(stream), isNotification));
-      }),
-    ));
-  }
-
-  /** An Observable of a hook, from each subscription on. It completes when the peer has ended. */
-  #until<T>(name: string, register: (next: (value: T) => void) => () => void): Observable<T> {
-    return new Observable((subscriber) => {
+/** Returns the Observable of a hook, from each subscription on. It completes when the peer has ended. */
+function until<T>(core: PeerCore, name: string, register: (next: (value: T) => void) => () => void): Observable<T> {
+  const made = (): Observable<unknown> =>
+    new Observable<T>((subscriber) => {
       subscriber.add(
         register((value) => {
           subscriber.next(value);
         }),
       );
       subscriber.add(
-        this.core.status.status$.subscribe({
+        core.status.status$.subscribe({
           complete() {
             completeGuarded(`a subscriber of ${name}`, subscriber);
           },
         }),
       );
     });
-  }
+  return getOrMake((core.events ??= new Map()), name, made) as Observable<T>;
 }

@@ -311,13 +311,14 @@ function runAt(until: Subscription, at: number, task: () => void): void {
  */
 export type HelloLimits = Pick<Limits, 'maxPayloadBytes' | 'maxPayloadItems' | 'maxHeldBytes'>;
 
-const KIB = 1024;
-
-/** Declares every limit before the hello is accepted. The defaults leave room for one message of an honest sender, and little more. */
+/**
+ * Declares every limit before the hello is accepted. The defaults leave room for one message of an honest sender, and little more. The
+ * numbers are plain, so that a bundler sees that a page of a client does not need this table.
+ */
 const HELLO_LIMITS: Options<HelloLimits, HelloLimits> = {
-  maxPayloadBytes: [checkNumber, 64 * KIB],
+  maxPayloadBytes: [checkNumber, 65_536],
   maxPayloadItems: [/* @__PURE__ */ atLeast(1), 10_000],
-  maxHeldBytes: [checkNumber, 1024 * KIB],
+  maxHeldBytes: [checkNumber, 1_048_576],
 };
 
 /** The default of every limit before the hello is accepted. */

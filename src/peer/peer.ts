@@ -7,13 +7,13 @@ import { checkOptions } from '../util/check.js';
 import type { Codec } from '../wire/codec.js';
 import type { CloseReason } from '../wire/codes.js';
 import type { MetadataInput } from '../wire/frame.js';
-import { Calls, STREAM_NAMES, ping } from './calls.js';
+import { STREAM_NAMES, open, open$, ping, request, request$ } from './calls.js';
 import type { InputOptions, OpenOptions } from './calls.js';
 import { PeerCore } from './core.js';
 import type { SocketSource } from './core.js';
 import { overSocket } from './dial/given-socket.js';
 import type { NewPeerOptions } from './dial/given-socket.js';
-import { PeerEvents } from './events.js';
+import { calls$, closes$, errors$, frames$, rtt$ } from './events.js';
 import type { CallEvent, FrameEvent } from './events.js';
 import { onClose, onError, onFrame, onIncomingHeaders, onOpen, onReplyHeaders } from './hooks.js';
 import type {
@@ -46,8 +46,6 @@ import type { PeerStatus } from './status.js';
  */
 export class Peer {
   readonly #core: PeerCore;
-  readonly #calls: Calls;
-  #madeEvents: PeerEvents | null = null;
 
   /**
    * Makes a peer over a socket of your own. The peer reads nothing before {@link serve}.
@@ -71,7 +69,6 @@ export class Peer {
         : overSocket(socket, given as NewPeerOptions);
     this.#core = core;
     core.belongTo(this, source);
-    this.#calls = new Calls(core);
     if (handler !== undefined) core.incoming.setHandler(handler);
   }
 
@@ -269,7 +266,7 @@ export class Peer {
    * ```
    */
   get calls$(): Observable<CallEvent> {
-    return this.#events().calls$;
+    return calls$(this.#core);
   }
 
   /**
@@ -289,7 +286,7 @@ export class Peer {
 
   /** Emits every {@link rttMs} from the subscription on; completes when the peer has ended. */
   get rtt$(): Observable<number> {
-    return this.#events().rtt$;
+    return rtt$(this.#core);
   }
 
   /**
@@ -320,17 +317,17 @@ export class Peer {
    * ```
    */
   get frames$(): Observable<FrameEvent> {
-    return this.#events().frames$;
+    return frames$(this.#core);
   }
 
   /** Emits each error that {@link onError} receives, from the subscription on; completes when the peer has ended. */
   get errors$(): Observable<HandlerFailure> {
-    return this.#events().errors$;
+    return errors$(this.#core);
   }
 
   /** Emits each reason that {@link onClose} receives, from the subscription on; completes after the last one. */
   get closes$(): Observable<CloseReason> {
-    return this.#events().closes$;
+    return closes$(this.#core);
   }
 
   /**
@@ -348,7 +345,7 @@ export class Peer {
    * ```
    */
   request<R = unknown>(payload?: unknown, options: OpenOptions<R, never> = {}): Promise<R> {
-    return this.#calls.request(payload, options as OpenOptions) as Promise<R>;
+    return request(this.#core, payload, options as OpenOptions) as Promise<R>;
   }
 
   /**
@@ -366,7 +363,7 @@ export class Peer {
    * ```
    */
   request$<R = unknown>(payload?: unknown, options: OpenOptions<R, never> = {}): Observable<R> {
-    return this.#calls.request$(payload, options as OpenOptions) as Observable<R>;
+    return request$(this.#core, payload, options as OpenOptions) as Observable<R>;
   }
 
   /**
@@ -390,7 +387,7 @@ export class Peer {
     options: OpenOptions<In, Out> & { readonly end?: boolean | undefined } = {},
   ): Stream<In, Out> {
     checkOptions(options, STREAM_NAMES);
-    return this.#calls.open(payload, options.end === true ? 'end' : 'continue', options as OpenOptions).facade as Stream<In, Out>;
+    return open(this.#core, payload, options.end === true ? 'end' : 'continue', options as OpenOptions).facade as Stream<In, Out>;
   }
 
   /**
@@ -411,7 +408,7 @@ export class Peer {
    * ```
    */
   open$<In = unknown, Out = unknown>(payload?: unknown, options: OpenOptions<In, Out> & InputOptions<Out> = {}): Observable<In> {
-    return this.#calls.open$(payload, options as OpenOptions & InputOptions) as Observable<In>;
+    return open$(this.#core, payload, options as OpenOptions & InputOptions) as Observable<In>;
   }
 
   /**
@@ -428,7 +425,7 @@ export class Peer {
    */
   notify(payload?: unknown, options: { readonly headers?: MetadataInput | undefined } = {}): void {
     checkOptions(options, SEND_NAMES);
-    this.#calls.open(payload, 'notify', options);
+    open(this.#core, payload, 'notify', options);
   }
 
   /**
@@ -598,10 +595,5 @@ export class Peer {
    */
   interceptIncomingHeaders(interceptor: IncomingHeadersInterceptor): Remove {
     return onIncomingHeaders(this.#core.ownHooks, interceptor);
-  }
-
-  /** The hooks as Observables; made on first use. */
-  #events(): PeerEvents {
-    return (this.#madeEvents ??= new PeerEvents(this.#core, this));
   }
 }

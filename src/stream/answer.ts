@@ -1,5 +1,5 @@
 import type { StreamCore } from './stream-core.js';
-import { acceptLast, resetPayload, sendHeadersOfFailure } from './sending.js';
+import { accept, resetPayload, sendHeadersOfFailure } from './sending.js';
 import { ResetCode } from '../wire/codes.js';
 import { isCall, isUnexpected, report, messageOf, resetOf, undeclared } from './end.js';
 import { logger, log } from '../logger.js';
@@ -11,7 +11,7 @@ import { ResetError, isMuxError } from '../wire/errors.js';
  */
 export function endAnswer(stream: StreamCore): void {
   try {
-    if (!stream.sealed) acceptLast(stream);
+    if (!stream.sealed) accept(stream, undefined, true);
   } catch (error) {
     failAnswer(stream, error);
   }

@@ -15,7 +15,7 @@ import { adopted, observableFrom, pullSource, refuseBytes, releaseInput } from '
 import type { Input, PullSource, Source } from './input.js';
 import type { Pull } from './iterator.js';
 import { rejected, unheeded } from './promises.js';
-import { accept, acceptLast, hasDemand, hasRoom, overflowsWith, refusal, whenDemand, whenRoom } from './sending.js';
+import { accept, hasDemand, hasRoom, overflowsWith, refusal, whenDemand, whenRoom } from './sending.js';
 import { checkValue } from './payload.js';
 import type { StreamCore } from './stream-core.js';
 import { extrasOf } from './extras.js';
@@ -398,7 +398,7 @@ class StreamOutlet implements Outlet {
   complete(): void {
     this.#exhausted = true;
     this.#guarded(() => {
-      if (this.end && !this.stream.sealed) acceptLast(this.stream);
+      if (this.end && !this.stream.sealed) accept(this.stream, undefined, true);
       this.subscriber.complete();
     });
   }

@@ -289,34 +289,40 @@ export function sendHeadersOfFailure(stream: StreamCore): void {
 }
 
 /** {@link accept} as a promise. Resolves once the stream's queue is short, or rejects with the error that ended the stream. */
-export function send(stream: StreamCore, value: unknown, headers?: MetadataInput): Promise<void> {
-  return readyUnless(stream, accept(stream, value, headers));
-}
-
-/** {@link acceptLast} as a promise, like {@link send}. */
-export function sendLast(stream: StreamCore, value?: unknown, headers?: MetadataInput, trailers?: TrailersInput): Promise<void> {
-  return readyUnless(stream, acceptLast(stream, value, headers, trailers));
+export function send(
+  stream: StreamCore,
+  value: unknown,
+  end: boolean,
+  headers?: MetadataInput,
+  trailers?: TrailersInput,
+): Promise<void> {
+  const refused = accept(stream, value, end, headers, trailers);
+  if (refused !== null) return rejected(refused);
+  if (hasRoom(stream)) return READY;
+  const room = new Promise<void>((resolve) => {
+    whenRoom(stream, resolve);
+  });
+  return unheeded<void>((resolve, fail) => {
+    // A reset frees the queue too; `stream.failure` is set one microtask later.
+    void room.then(() => {
+      if (stream.failure === null) resolve();
+      else fail(stream.failure);
+    });
+  });
 }
 
 /**
- * Queues a value. Returns `null`, or the error of a refused value.
+ * Queues a value, or the end with or without a last value. Returns `null`, or the error of a refused value or end.
  *
- * @throws TypeError for headers after this side's first frame; errors of the codec or an interceptor
+ * @throws TypeError for headers after this side's first frame; errors of the codec, of an interceptor or of the trailers
  */
-export function accept(stream: StreamCore, value: unknown, headers?: MetadataInput): unknown {
-  return accepted(stream, value, headers, false);
-}
-
-/**
- * Queues the end, with or without a last value. Returns `null`, or the error of a refused end.
- *
- * @throws the same as {@link accept}, and errors of the trailers
- */
-export function acceptLast(stream: StreamCore, value?: unknown, headers?: MetadataInput, trailers?: TrailersInput): unknown {
-  return accepted(stream, value, headers, true, trailers);
-}
-
-function accepted(stream: StreamCore, value: unknown, headers: MetadataInput | undefined, end: boolean, trailers?: TrailersInput): unknown {
+export function accept(
+  stream: StreamCore,
+  value: unknown,
+  end = false,
+  headers?: MetadataInput,
+  trailers?: TrailersInput,
+): unknown {
   const early = refusal(stream);
   if (early !== null) return early;
   const payload = encodedPayload(stream.owner.codec, value);
@@ -335,21 +341,6 @@ function transmit(stream: StreamCore, fields: Frame, payload: EncodedPayload): v
   const frame = sendable(stream.owner, fields, payload, stream.id);
   stream.sends(payload.encoded !== null || frame.end);
   stream.send(frame);
-}
-
-function readyUnless(stream: StreamCore, refused: unknown): Promise<void> {
-  if (refused !== null) return rejected(refused);
-  if (hasRoom(stream)) return READY;
-  const room = new Promise<void>((resolve) => {
-    whenRoom(stream, resolve);
-  });
-  return unheeded<void>((resolve, fail) => {
-    // A reset frees the queue too; `stream.failure` is set one microtask later.
-    void room.then(() => {
-      if (stream.failure === null) resolve();
-      else fail(stream.failure);
-    });
-  });
 }
 
 /** Returns the error of an attempt to send now, or `null` if the stream may send. */

@@ -16,7 +16,7 @@ import { StreamIterator } from './iterator.js';
 import { labelled } from './label.js';
 import { checkValue } from './payload.js';
 import { asyncDispose } from './promises.js';
-import { END_NAMES, REPLY_NAMES, SEND_NAMES, resetPayload, send, sendHeaders, sendLast, setTrailers } from './sending.js';
+import { END_NAMES, REPLY_NAMES, SEND_NAMES, resetPayload, send, sendHeaders, setTrailers } from './sending.js';
 import type { EndOptions, ReplyOptions, SendOptions } from './sending.js';
 import type { StreamPhase } from './state.js';
 import type { StreamCore } from './stream-core.js';
@@ -272,7 +272,7 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
   send(value: Out, options: SendOptions = {}): Promise<void> {
     checkValue(value);
     checkOptions(options, SEND_NAMES);
-    return send(this.#streamCore, value, options.headers);
+    return send(this.#streamCore, value, false, options.headers);
   }
 
   /**
@@ -340,7 +340,7 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
    */
   reply(value?: Out, options: ReplyOptions = {}): Promise<void> {
     checkOptions(options, REPLY_NAMES);
-    return sendLast(this.#streamCore, value, options.headers, options.trailers);
+    return send(this.#streamCore, value, true, options.headers, options.trailers);
   }
 
   /**
@@ -357,7 +357,7 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
    */
   end(options: EndOptions = {}): Promise<void> {
     checkOptions(options, END_NAMES);
-    return sendLast(this.#streamCore, undefined, undefined, options.trailers);
+    return send(this.#streamCore, undefined, true, undefined, options.trailers);
   }
 
   /** Reads one payload at a time. A `break` leaves the stream, like the last unsubscribe. */

@@ -242,7 +242,7 @@ export const FIELDS = {
 } satisfies Record<keyof Frame, unknown>;
 
 /** The fields in the order of an envelope. */
-export const IN_ENVELOPE_ORDER: readonly Field<unknown>[] = Object.values(FIELDS);
+export const IN_ENVELOPE_ORDER: readonly Field<unknown>[] = /* @__PURE__ */ Object.values(FIELDS);
 
 function field<T>(key: keyof Frame, kind: Omit<Field<T>, 'key'>): Field<T> {
   return { key, ...kind };
