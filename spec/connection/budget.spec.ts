@@ -21,15 +21,15 @@ describe('receive budget', () => {
     const transport = new ScriptedTransport();
     const reading = new ReadBackpressure(transport, resolved.pauseMs);
     const pongs: (string | null)[] = [];
-    const hold = new AnswerHold({ pong: (nonce) => pongs.push(nonce), signOfLife: () => undefined }, resolved.pauseMs);
+    const budget = new Budget(resolved, reading, { pong: (nonce) => pongs.push(nonce), signOfLife: () => undefined });
     let received = 0;
     /** Whether a ping that follows data waits for its answer. */
     const holdsPings = (): boolean => {
       const before = pongs.length;
-      hold.pinged('nonce', (received += MEASURED_BYTES));
+      budget.pinged('nonce', (received += MEASURED_BYTES));
       return pongs.length === before;
     };
-    return { transport, reading, holdsPings, budget: new Budget(resolved, reading, hold) };
+    return { transport, reading, holdsPings, budget };
   };
 
   describe('unread payloads', () => {

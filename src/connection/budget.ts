@@ -27,15 +27,26 @@ export class Budget {
   readonly held: HeldBytes;
   /** Payloads of opens, headers and trailers, which live as long as their streams. Shares the limit with {@link held}. */
   readonly attached: HeldBytes;
+  /** Made for the first stream that lags, or the first ping that measures data. */
+  #hold: AnswerHold | null = null;
 
   constructor(
     private readonly limits: Limits,
     private readonly reading: ReadBackpressure,
-    private readonly hold: AnswerHold,
+    private readonly answers: Answers,
     private readonly share: Share | null = null,
   ) {
     this.held = new HeldBytes(limits, null, 0, share);
     this.attached = new HeldBytes(limits, this.held, ATTACHED_SHARE, share);
+  }
+
+  /** How long pings have waited so far, in ms. */
+  get heldMs(): number {
+    return this.#hold?.heldMs ?? 0;
+  }
+
+  #ownHold(): AnswerHold {
+    return (this.#hold ??= new AnswerHold(this.answers, this.limits.pauseMs));
   }
 
   /** Bytes of both. */
@@ -69,48 +80,59 @@ export class Budget {
   read(stream: StreamCore, unread: number, bytes: number, weight: number): void {
     this.held.release(weight);
     if (unread < this.#pauseFrom(stream)) this.reading.caughtUp(stream);
-    if (unread < this.limits.pauseBytes) this.hold.caughtUp(stream);
-    else this.hold.read(stream, bytes);
+    if (unread < this.limits.pauseBytes) this.#hold?.caughtUp(stream);
+    else this.#hold?.read(stream, bytes);
+  }
+
+  /** The remote pings, after `bytes` received on this connection. */
+  pinged(nonce: string | null, receivedBytes: number): void {
+    if (this.#hold === null && receivedBytes < MEASURED_BYTES) this.answers.pong(nonce);
+    else this.#ownHold().pinged(nonce, receivedBytes);
   }
 
   /** A stream leaves, whatever its consumer has not read. */
   unblock(stream: StreamCore): void {
     this.reading.caughtUp(stream);
-    this.hold.caughtUp(stream);
+    this.#hold?.caughtUp(stream);
   }
 
   /** Slows the remote no longer, however many bytes the streams hold. */
   resume(): void {
-    this.hold.resume();
+    this.#hold?.resume();
     this.reading.resume();
   }
 
   /** Never slows the remote again, because the session must see the closing handshake. */
   stop(): void {
-    this.hold.stop();
+    this.#ownHold().stop();
     this.reading.stop();
   }
 
   /** Unread bytes of a stream that do not reset it. */
   #mostUnread(stream: StreamCore): number {
     const { maxUnreadBytes } = this.limits;
-    return this.hold.slows(stream) ? PACED_LIMITS * maxUnreadBytes : maxUnreadBytes;
+    return this.#slows(stream) ? PACED_LIMITS * maxUnreadBytes : maxUnreadBytes;
   }
 
   /** Unread bytes of a stream that pause the socket. */
   #pauseFrom(stream: StreamCore): number {
     const { pauseBytes } = this.limits;
     const most = this.#mostUnread(stream);
-    const from = this.hold.slows(stream) ? most * PACED_PAUSE_SHARE : Math.min(pauseBytes + UNPACED_BYTES, most * PAUSE_SHARE);
+    const from = this.#slows(stream) ? most * PACED_PAUSE_SHARE : Math.min(pauseBytes + UNPACED_BYTES, most * PAUSE_SHARE);
     return Math.max(pauseBytes, from);
+  }
+
+  #slows(stream: StreamCore): boolean {
+    return this.#hold?.slows(stream) === true;
   }
 
   #slow(stream: StreamCore, unread: number, bytes: number): void {
     if (this.share?.holdsMuch === true) this.reading.lag(stream);
     if (unread < this.limits.pauseBytes) return;
-    this.hold.lag(stream);
+    const hold = this.#ownHold();
+    hold.lag(stream);
     // The next payload may be as large.
-    if (unread + bytes >= this.#pauseFrom(stream) && !this.hold.ignores(stream)) this.reading.lag(stream);
+    if (unread + bytes >= this.#pauseFrom(stream) && !hold.ignores(stream)) this.reading.lag(stream);
   }
 }
 
@@ -184,8 +206,8 @@ export abstract class Brake {
  */
 export class ReadBackpressure extends Brake implements Clock {
   #timer = Subscription.EMPTY;
-  /** When the pause began; `Infinity` while there is none. */
-  #pausedAt = Infinity;
+  /** When the pause began; `null` while there is none. */
+  #pausedAt: number | null = null;
   /** The length of all earlier pauses. */
   #pausedMs = 0;
 
@@ -197,7 +219,7 @@ export class ReadBackpressure extends Brake implements Clock {
   }
 
   get paused(): boolean {
-    return this.#pausedAt < Infinity;
+    return this.#pausedAt !== null;
   }
 
   now(): number {
@@ -206,7 +228,7 @@ export class ReadBackpressure extends Brake implements Clock {
 
   /** Returns the time of this clock at `now` of the steady clock, in ms. */
   at(now: number): number {
-    return Math.min(now, this.#pausedAt) - this.#pausedMs;
+    return Math.min(now, this.#pausedAt ?? now) - this.#pausedMs;
   }
 
   protected engage(): void {
@@ -220,8 +242,9 @@ export class ReadBackpressure extends Brake implements Clock {
 
   protected release(): void {
     this.#timer.unsubscribe();
-    this.#pausedMs += steadyNow() - this.#pausedAt;
-    this.#pausedAt = Infinity;
+    const now = steadyNow();
+    this.#pausedMs += now - (this.#pausedAt ?? now);
+    this.#pausedAt = null;
     this.transport.resume();
   }
 }
@@ -346,7 +369,7 @@ export class AnswerHold extends Brake {
 
   #giveUpIdle(onTime: boolean): void {
     const now = steadyNow();
-    for (const [stream, readAt] of this.lagging) {
+    for (const [stream, readAt] of this.lagging.entries()) {
       // A late timer proves nothing about the consumer: start its period again.
       if (!onTime) this.lagging.set(stream, now);
       else if (now - readAt >= this.pauseMs) this.ignore(stream);

@@ -186,6 +186,7 @@ export class BulkWindow<S> {
   /** The stream sends nothing more. */
   release(stream: S): void {
     this.#streams.delete(stream);
+    if (stream === this.#last) this.#last = null;
   }
 
   /** Bulk waits. Calls {@link opened} after an answer, or once no answer has come for {@link PATIENCE_MS}. */

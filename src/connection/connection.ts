@@ -12,7 +12,7 @@ import type { Limits } from '../wire/limits.js';
 import { Reassembly } from '../wire/reassembly.js';
 import type { HeldShare } from '../wire/reassembly.js';
 import type { EncodedFrame } from '../wire/shared.js';
-import { AnswerHold, Budget, ReadBackpressure } from './budget.js';
+import { Budget, ReadBackpressure } from './budget.js';
 import { Closing } from './closing.js';
 import { ControlStream } from './control.js';
 import { FloodGuard, Inbound } from './inbound.js';
@@ -36,7 +36,6 @@ export class Connection implements Carrier {
   /** The live streams. */
   readonly streams = new StreamMap<StreamCore>();
   readonly reading: ReadBackpressure;
-  readonly hold: AnswerHold;
   readonly budget: Budget;
   readonly flood: FloodGuard;
   readonly control: ControlStream;
@@ -70,8 +69,7 @@ export class Connection implements Carrier {
     this.share = options.share ?? null;
     this.nextId = options.firstId ?? (isDialer ? 1 : 2);
     this.reading = new ReadBackpressure(transport, limits.pauseMs);
-    this.hold = new AnswerHold(this, limits.pauseMs);
-    this.budget = new Budget(limits, this.reading, this.hold, this.share);
+    this.budget = new Budget(limits, this.reading, this, this.share);
     this.flood = new FloodGuard(limits);
     this.control = new ControlStream(this);
     this.transit = new Transit(transport, this.control);

@@ -17,9 +17,9 @@ export class GoAway {
   /** The code of the remote's goaway; `null` before the remote has sent one. */
   receivedCode: ResetCode | null = null;
   #dispatched = 0;
-  /** Above every id before this side has sent a goaway. */
-  #sentLastStream = Infinity;
-  #receivedLastStream = Infinity;
+  /** `null` before this side has sent a goaway. */
+  #sentLastStream: number | null = null;
+  #receivedLastStream: number | null = null;
 
   /** A handler of the remote's stream `id` begins. */
   dispatched(id: number): void {
@@ -28,17 +28,17 @@ export class GoAway {
 
   /** Whether neither side has sent a goaway. */
   get isAbsent(): boolean {
-    return this.#sentLastStream === Infinity && this.receivedCode === null;
+    return this.#sentLastStream === null && this.receivedCode === null;
   }
 
   /** Returns the `last_stream` to announce: the highest stream of the remote whose handler was called. */
   announce(): number {
-    return (this.#sentLastStream = Math.min(this.#sentLastStream, this.#dispatched));
+    return (this.#sentLastStream = Math.min(this.#sentLastStream ?? Infinity, this.#dispatched));
   }
 
   /** Returns whether a stream that the remote opens now is above the announced `last_stream`. */
   refuses(id: number): boolean {
-    return id > this.#sentLastStream;
+    return id > (this.#sentLastStream ?? Infinity);
   }
 
   /**
@@ -47,7 +47,7 @@ export class GoAway {
    * @returns this side's highest id that the remote may still answer; `null` if the goaway repeats an earlier one
    */
   receive(lastStream: number | null, code: ResetCode | null): number | null {
-    const cut = Math.min(this.#receivedLastStream, lastStream ?? Infinity);
+    const cut = Math.min(this.#receivedLastStream ?? Infinity, lastStream ?? Infinity);
     const why = code ?? ResetCode.NO_ERROR;
     if (cut === this.#receivedLastStream && why === this.receivedCode) return null;
     this.receivedCode = why;
@@ -139,7 +139,7 @@ export class ControlStream implements Sink<CompleteFrame> {
       connection.flood.countJunk('a ping whose pong would not fit a message');
       return;
     }
-    connection.hold.pinged(nonce, connection.flood.receivedBytes);
+    connection.budget.pinged(nonce, connection.flood.receivedBytes);
   }
 
   #tooLong(nonce: string): boolean {

@@ -20,7 +20,7 @@ export class FragmentWatch implements Clock {
   #silentMs = 0;
   #receivedAt = 0;
 
-  constructor(private readonly connection: Pick<Connection, 'reading' | 'hold' | 'limits' | 'reassembly' | 'streams'>) {}
+  constructor(private readonly connection: Pick<Connection, 'reading' | 'budget' | 'limits' | 'reassembly' | 'streams'>) {}
 
   /** Returns the silence so far, in ms. Compare only times of the same watch. */
   now(): number {
@@ -64,7 +64,7 @@ export class FragmentWatch implements Clock {
 
   /** A clock that stands still while this side slows the remote. */
   #readMs(): number {
-    return this.connection.reading.now() - this.connection.hold.heldMs;
+    return this.connection.reading.now() - this.connection.budget.heldMs;
   }
 
   #resetOverdue(): number | null {

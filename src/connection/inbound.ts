@@ -30,7 +30,7 @@ export const REST_MS = 250;
 export class Inbound implements PipelineHost, Sinks<CompleteFrame | StreamFault> {
   /** Bytes of the message in delivery. */
   messageBytes = 0;
-  /** The stream of the frame in delivery; `undefined` for a frame of the connection. */
+  /** The stream of the admitted frame, until the stream takes it; `undefined` for a frame of the connection. */
   #stream: StreamCore | undefined;
   /** Highest id that the remote has opened. A remote stream at or below it that is not live is closed. */
   #highest = 0;
@@ -44,7 +44,7 @@ export class Inbound implements PipelineHost, Sinks<CompleteFrame | StreamFault>
   start(): void {
     const { transport, codec, limits, reassembly } = this.connection;
     const [count, admitted] = [this.#count, this.#admitted];
-    const frames$ = transport.messages$.pipe(mapPresent(count), decode(codec, limits), mapPresent(admitted));
+    const frames$ = transport.messages$.pipe(mapPresent(count, this), decode(codec, limits), mapPresent(admitted, this));
     run(frames$.pipe(assembleInto(reassembly), demultiplex(this)), this);
   }
 
@@ -61,8 +61,11 @@ export class Inbound implements PipelineHost, Sinks<CompleteFrame | StreamFault>
   /** Returns the receiver of the frame that was admitted. The connection receives its own frames. */
   get(id: number): Sink<CompleteFrame | StreamFault> | undefined {
     if (id === 0) return this.connection.control;
+    const stream = this.#stream;
+    // An idle connection must not keep the stream of its last frame.
+    this.#stream = undefined;
     // A codec that reads a payload may have caused another delivery.
-    return this.#stream?.id === id ? this.#stream : this.connection.streams.get(id);
+    return stream?.id === id ? stream : this.connection.streams.get(id);
   }
 
   /** The connection has ended. */
@@ -73,7 +76,7 @@ export class Inbound implements PipelineHost, Sinks<CompleteFrame | StreamFault>
   }
 
   /** Returns a message to read, or `null` once the connection has failed. */
-  readonly #count = (message: Message): Message | null => {
+  #count(this: Inbound, message: Message): Message | null {
     const { isOver, transport, owner, watchdog, flood, limits } = this.connection;
     if (isOver) return null;
     const bytes = (this.messageBytes = transport.messageBytes ?? encodedLength(message));
@@ -87,10 +90,10 @@ export class Inbound implements PipelineHost, Sinks<CompleteFrame | StreamFault>
       ResetCode.ENHANCE_YOUR_CALM,
       CloseCode.TOO_BIG,
     );
-  };
+  }
 
   /** Returns the frame for its stream, or `null` to drop the frame. */
-  readonly #admitted = (frame: CompleteFrame): CompleteFrame | null => {
+  #admitted(this: Inbound, frame: CompleteFrame): CompleteFrame | null {
     const { connection } = this;
     connection.owner.observed(connection.number, 'rx', frame, this.messageBytes);
     // The observer may have ended the connection.
@@ -98,7 +101,7 @@ export class Inbound implements PipelineHost, Sinks<CompleteFrame | StreamFault>
     if (admitted === null || (this.messageBytes > connection.limits.maxPayloadBytes && !this.#fits(admitted))) return null;
     if (admitted.more) connection.watchdog.watchFragments();
     return admitted;
-  };
+  }
 
   /** Returns the frame for its stream (0 is the connection), or `null` to drop the frame. */
   #admit(frame: CompleteFrame): StreamFrame | ConnectionFrame | null {
@@ -253,7 +256,7 @@ type RateName = 'resets' | 'provokedResets' | 'junk' | 'pings';
 /** Counts acts that a remote may do now and then, but not without end. Throws a ConnectionFault for an act over its limit. */
 export class FloodGuard {
   /** A bucket that does not exist yet is full. */
-  readonly #buckets: Partial<Record<RateName, TokenBucket>> = {};
+  #buckets: Partial<Record<RateName, TokenBucket>> | null = null;
   /** All bytes received on the connection. */
   receivedBytes = 0;
   /** Received bytes that have earned their pings. */
@@ -263,14 +266,14 @@ export class FloodGuard {
 
   /** Why this side refuses new streams for now, or `null`. The reason is too many resets of streams whose handler had not settled. */
   get refusal(): string | null {
-    return this.#bucket('resets').empty ? this.#tooMuch('resets', 'resets of running handlers') : null;
+    return this.#buckets?.resets?.empty === true ? this.#tooMuch('resets', 'resets of running handlers') : null;
   }
 
   received(bytes: number): void {
     this.receivedBytes += bytes;
     if (this.receivedBytes - this.#paidBytes < BYTES_PER_PING) return;
     const pings = Math.floor((this.receivedBytes - this.#paidBytes) / BYTES_PER_PING);
-    this.#buckets.pings?.earn(pings);
+    this.#buckets?.pings?.earn(pings);
     this.#paidBytes += pings * BYTES_PER_PING;
   }
 
@@ -305,6 +308,6 @@ export class FloodGuard {
   }
 
   #bucket(name: RateName): TokenBucket {
-    return (this.#buckets[name] ??= new TokenBucket(this.limits[name]));
+    return ((this.#buckets ??= {})[name] ??= new TokenBucket(this.limits[name]));
   }
 }

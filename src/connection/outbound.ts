@@ -39,6 +39,12 @@ interface Departure {
   message: EncodedFrame | null;
 }
 
+/** Encodes the frame of a departure. */
+function encoded(this: FrameEncoder, departure: Departure): Departure {
+  departure.message = this(departure.frame);
+  return departure;
+}
+
 /**
  * The way out: `departures$ ─ observe ─ encode ─ write` is one pipeline. Control frames leave first, then one frame or slice of each stream in
  * turn. A slice is cut only at its turn, so a small request overtakes a big transfer. While the socket has room, nothing is copied or queued.
@@ -70,7 +76,8 @@ export class Outbound implements Place, PipelineHost {
   /** The frame that left last of all; `undefined` before the end. */
   #last: OutgoingFrame | null | undefined;
   #pumping = false;
-  #whenFlushed: (() => void)[] = [];
+  /** Made for the first task. */
+  #whenFlushed: (() => void)[] | null = null;
   /** Whether the socket is full, or the share of this turn is used up. */
   #isWaiting = false;
   /** Whether only the next turn may pull more. */
@@ -106,12 +113,8 @@ export class Outbound implements Place, PipelineHost {
     const departures$ = new Observable<Departure>((pipeline) => {
       this.#pipeline = pipeline;
     });
-    const encoded = (departure: Departure): Departure => {
-      departure.message = encode(departure.frame);
-      return departure;
-    };
     const [observe, write] = [this.#observe, this.#write];
-    run(departures$.pipe(mapPresent(observe), mapPresent(encoded), mapPresent(write)), this);
+    run(departures$.pipe(mapPresent(observe, this), mapPresent(encoded, encode), mapPresent(write, this)), this);
   }
 
   // From streams
@@ -190,6 +193,8 @@ export class Outbound implements Place, PipelineHost {
       this.connection.owner.notified(this.connection);
     }
     this.window?.release(stream);
+    if (stream === this.#pulled) this.#pulled = null;
+    if (stream === this.#lastStream) this.#lastStream = null;
     if (stream.isClosed) {
       this.#room.delete(stream);
       this.#demand.delete(stream);
@@ -333,7 +338,7 @@ export class Outbound implements Place, PipelineHost {
   // The order of turns
 
   /** Writes queued frames while the socket takes them, then pulls more. */
-  readonly pump = (): void => {
+  pump(): void {
     if (this.#pumping || this.#isWaiting) return;
     this.#pumping = true;
     try {
@@ -347,7 +352,7 @@ export class Outbound implements Place, PipelineHost {
     this.#relieve();
     this.#pull();
     this.#checkFlushed();
-  };
+  }
 
   /** Sends one frame or slice. Returns `false` if all queued frames are bulk that has to wait. */
   #step(): boolean {
@@ -469,11 +474,14 @@ export class Outbound implements Place, PipelineHost {
   whenFlushed(task: () => void): void {
     if (this.#isStopped()) return;
     if (this.#isFlushed()) task();
-    else this.#whenFlushed.push(task);
+    else (this.#whenFlushed ??= []).push(task);
   }
 
   #checkFlushed(): void {
-    if (this.#whenFlushed.length > 0 && this.#isFlushed()) runAll(this.#whenFlushed.splice(0));
+    const tasks = this.#whenFlushed;
+    if (tasks === null || !this.#isFlushed()) return;
+    this.#whenFlushed = null;
+    runAll(tasks);
   }
 
   // Its end
@@ -490,7 +498,7 @@ export class Outbound implements Place, PipelineHost {
     if (this.#isStopped()) return;
     this.#last = last;
     this.window?.stop();
-    this.#whenFlushed = [];
+    this.#whenFlushed = null;
     if (last !== null) this.#depart({ frame: last, stream: null, message: null }, 0);
   }
 
@@ -537,11 +545,13 @@ export class Outbound implements Place, PipelineHost {
 
   /** The window, made for the first bulk. */
   get pacing(): BulkWindow<StreamCore> {
-    return (this.window ??= new BulkWindow(this.connection.transit.ping, this.pump, (stream) => this.#hasMore(stream)));
-  }
-
-  #hasMore(stream: StreamCore): boolean {
-    return this.#turns.has(stream) || this.#demand.has(stream);
+    return (this.window ??= new BulkWindow(
+      (answered) => this.connection.transit.ping(answered),
+      () => {
+        this.pump();
+      },
+      (stream) => this.#turns.has(stream) || this.#demand.has(stream),
+    ));
   }
 
   // The pipeline
@@ -561,7 +571,7 @@ export class Outbound implements Place, PipelineHost {
   }
 
   /** Returns the departure, or `null` if the remote does not need it. */
-  readonly #observe = (departure: Departure): Departure | null => {
+  #observe(this: Outbound, departure: Departure): Departure | null {
     const { frame, stream } = departure;
     const { owner, number } = this.connection;
     if (frame.type === 'open') stream?.advance('leave');
@@ -571,10 +581,10 @@ export class Outbound implements Place, PipelineHost {
     }
     owner.observed(number, 'tx', frame, 0);
     return (this.#departing = departure);
-  };
+  }
 
   /** Writes the message of a departure. The remote may answer before this returns. */
-  readonly #write = (departure: Departure): null => {
+  #write(this: Outbound, departure: Departure): null {
     const { frame, stream, message } = departure;
     const { owner, number, transport, watchdog, control } = this.connection;
     this.#departing = null;
@@ -589,7 +599,7 @@ export class Outbound implements Place, PipelineHost {
     if (frame.type === 'ping') control.pinged(String(frame.nonce));
     if (isEnd) stream?.release();
     return null;
-  };
+  }
 
   /** The pipeline failed on its departure, or after it had written one. */
   failed(error: unknown): void {

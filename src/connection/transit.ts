@@ -45,15 +45,15 @@ export class Transit {
   readonly #marks = new Fifo<Mark>();
   /** UTF-16 units and bytes sent since the last ping. */
   unmarkedLength = 0;
-  #sentAt = -Infinity;
+  #sentAt = 0;
   /** Sent bytes that {@link #freeAt} includes. */
   #countedBytes = 0;
   /** When the slowest line has carried all sent bytes. */
-  #freeAt = -Infinity;
+  #freeAt = 0;
   #arrivedBytes = 0;
-  #arrivedAt = -Infinity;
+  #arrivedAt = 0;
   /** When the line ceases to count as fast. */
-  #fastUntil = -Infinity;
+  #fastUntil = 0;
   /** Bytes received since the last answer. As many bytes again may precede the next answer. */
   #aheadBytes = 0;
 
@@ -62,7 +62,7 @@ export class Transit {
     private readonly control: Pick<ControlStream, 'ping'>,
   ) {}
 
-  /** When the remote last answered a ping; `-Infinity` before that. */
+  /** When the remote last answered a ping; 0 before that. */
   get arrivedAt(): number {
     return this.#arrivedAt;
   }
@@ -97,7 +97,7 @@ export class Transit {
   }
 
   /** Sends a ping; calls `answered(rttMs)`. Returns a function that stops waiting. */
-  readonly ping = (answered: (ms: number) => void): (() => void) => {
+  ping(answered: (ms: number) => void): () => void {
     let mark: Mark | null = null;
     this.unmarkedLength = 0;
     return this.control.ping(
@@ -112,7 +112,7 @@ export class Transit {
         this.#marks.push(mark);
       },
     );
-  };
+  }
 
   /** Runs `task` once the remote has read all sent bytes. Runs `task` now if the slowest line carries them soon. */
   whenArrived(task: () => void): void {
@@ -142,7 +142,7 @@ export class Transit {
     this.#count();
     this.#arrivedBytes = bytes;
     this.#arrivedAt = steadyNow();
-    this.#fastUntil = rttMs < FAST_RTT_MS ? this.#arrivedAt + FAST_MS : -Infinity;
+    this.#fastUntil = rttMs < FAST_RTT_MS ? this.#arrivedAt + FAST_MS : 0;
     this.#freeAt = this.#arrivedAt + msFor(this.#countedBytes - bytes);
     this.#aheadBytes = 0;
   }

@@ -45,7 +45,11 @@ export function assemble(
 
 /** {@link assemble} for the engine, whose frames are complete already. A page that imports it carries no check of limits with it. */
 export function assembleInto(reassembly: Reassembly): OperatorFunction<CompleteFrame, CompleteFrame | StreamFault> {
-  return mapPresent((frame) => reassembly.accept(frame));
+  return mapPresent(accepted, reassembly);
+}
+
+function accepted(this: Reassembly, frame: CompleteFrame): CompleteFrame | StreamFault | null {
+  return this.accept(frame);
 }
 
 function completedInto(reassembly: Reassembly): OperatorFunction<Frame, CompleteFrame | StreamFault> {

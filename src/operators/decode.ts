@@ -24,23 +24,29 @@ import type { DecodeLimits } from '../wire/limits.js';
  * ```
  */
 export function decode(codec: Codec, limits?: DecodeLimits): OperatorFunction<Message, CompleteFrame> {
-  checkedCodec(codec);
-  const expected = codec.binary ? 'a binary' : 'a text';
-  return mapPresent((message) => {
-    if ((typeof message !== 'string') !== codec.binary) {
-      const got = codec.binary ? 'text' : 'binary';
-      throw new ConnectionFault(
-        `expected ${expected} message for codec '${codec.name}', got a ${got} one`,
-        ResetCode.PROTOCOL_ERROR,
-        CloseCode.WRONG_MESSAGE_KIND,
-      );
-    }
-    try {
-      return completeFrame(codec.decode(message, limits));
-    } catch (cause) {
-      throw new ConnectionFault(isError(cause) ? cause.message : `codec '${codec.name}' could not decode a message`, undefined, undefined, {
-        cause,
-      });
-    }
-  });
+  return mapPresent(decoded, { codec: checkedCodec(codec), limits });
+}
+
+interface Decoding {
+  readonly codec: Codec;
+  readonly limits: DecodeLimits | undefined;
+}
+
+function decoded(this: Decoding, message: Message): CompleteFrame {
+  const { codec, limits } = this;
+  if ((typeof message !== 'string') !== codec.binary) {
+    const [expected, got] = codec.binary ? ['a binary', 'text'] : ['a text', 'binary'];
+    throw new ConnectionFault(
+      `expected ${expected} message for codec '${codec.name}', got a ${got} one`,
+      ResetCode.PROTOCOL_ERROR,
+      CloseCode.WRONG_MESSAGE_KIND,
+    );
+  }
+  try {
+    return completeFrame(codec.decode(message, limits));
+  } catch (cause) {
+    throw new ConnectionFault(isError(cause) ? cause.message : `codec '${codec.name}' could not decode a message`, undefined, undefined, {
+      cause,
+    });
+  }
 }

@@ -24,11 +24,13 @@ export interface Sinks<T> {
 
 /** Delivers each value to the sink of its id, and passes on the values without one. */
 function route<T extends Routed>(sinks: Sinks<T>): OperatorFunction<T, T> {
-  return mapPresent((value) => {
-    const sink = sinks.get(value.stream ?? 0);
-    sink?.next(value);
-    return sink === undefined ? value : null;
-  });
+  return mapPresent(delivered, sinks);
+}
+
+function delivered<T extends Routed>(this: Sinks<T>, value: T): T | null {
+  const sink = this.get(value.stream ?? 0);
+  sink?.next(value);
+  return sink === undefined ? value : null;
 }
 
 /** The values that {@link demultiplex} groups: frames, and the faults that `assemble` emits among them. */

@@ -90,50 +90,67 @@ export class HandledRelay<T> extends Relay<T> {
   }
 }
 
-type Project<T, R> = (value: T) => R | null;
+type Project<T, R, O> = (this: O, value: T) => R | null;
+
+/** The projects of some steps, and the owner of each. */
+interface StepList {
+  readonly projects: readonly Project<unknown, unknown, unknown>[];
+  readonly owners: readonly unknown[];
+}
 
 /**
  * `map` that drops results of `null`.
  *
  * In place of rxjs's `map` and `filter`: several steps in a row become one Observable. So a frame passes one subscriber for all steps,
- * and a connection keeps one.
+ * and a connection keeps one. A method of an `owner` needs no closure for each connection.
  */
-export function mapPresent<T, R>(project: Project<T, R>): OperatorFunction<T, R> {
+export function mapPresent<T, R>(project: Project<T, R, void>): OperatorFunction<T, R>;
+export function mapPresent<T, R, O>(project: Project<T, R, O>, owner: O): OperatorFunction<T, R>;
+export function mapPresent<T, R>(project: Project<T, R, unknown>, owner?: unknown): OperatorFunction<T, R> {
   return (source) => {
-    const next = project as Project<unknown, unknown>;
-    return source instanceof Mapped ? new Mapped<R>(source.origin, source.projects.concat(next)) : new Mapped<R>(source, [next]);
+    const { origin, projects, owners } = stepsOf(source);
+    return new Mapped<R>(origin, projects.concat(project as Project<unknown, unknown, unknown>), owners.concat(owner));
   };
 }
 
+const NO_STEPS: StepList = { projects: [], owners: [] };
+
+/** Returns the first source of a pipeline, and its steps. */
+function stepsOf(source: Observable<unknown>): StepList & { readonly origin: Observable<unknown> } {
+  return source instanceof Mapped ? source : { origin: source, ...NO_STEPS };
+}
+
 /** Emits the values of `origin` after each of `projects`; the last returns an `R`. */
-class Mapped<R> extends Observable<R> {
+class Mapped<R> extends Observable<R> implements StepList {
   constructor(
     readonly origin: Observable<unknown>,
-    readonly projects: readonly Project<unknown, unknown>[],
+    readonly projects: StepList['projects'],
+    readonly owners: StepList['owners'],
   ) {
-    super((subscriber) => origin.subscribe(new Steps(projects, subscriber)));
+    super((subscriber) => origin.subscribe(new Steps(this, subscriber)));
   }
 }
 
 class Steps extends Relay<unknown> {
   constructor(
-    private readonly projects: readonly Project<unknown, unknown>[],
+    private readonly steps: StepList,
     to: Destination,
   ) {
     super(to);
   }
 
   protected take(value: unknown): void {
-    const result = passed(this.projects, value);
+    const result = passed(this.steps, value);
     if (result !== null) this.to.next(result);
   }
 }
 
 /** Returns what the steps make of a value; `null` if one of them dropped it. */
-function passed(projects: readonly Project<unknown, unknown>[], value: unknown): unknown {
+function passed({ projects, owners }: StepList, value: unknown): unknown {
   let result = value;
+  let index = 0;
   for (const project of projects) {
-    result = project(result);
+    result = project.call(owners[index++], result);
     if (result === null) break;
   }
   return result;
@@ -153,8 +170,8 @@ export interface PipelineHost {
  * In place of `catchError((_, caught) => caught)`, which keeps all operators of every idle connection just to subscribe again.
  */
 export function run(pipeline: Observable<unknown>, host: PipelineHost): Unsubscribable {
-  const { origin, projects } = pipeline instanceof Mapped ? pipeline : { origin: pipeline, projects: [] };
-  const running = new Run(projects, host);
+  const { origin, projects, owners } = stepsOf(pipeline);
+  const running = new Run(projects, owners, host);
   origin.subscribe(running);
   return running;
 }
@@ -164,9 +181,10 @@ export function run(pipeline: Observable<unknown>, host: PipelineHost): Unsubscr
  *
  * In place of rxjs's SafeSubscriber, with an observer and a list of teardowns of its own: 290 bytes of each pipeline.
  */
-class Run extends LeanSubscription implements Observer<unknown> {
+class Run extends LeanSubscription implements Observer<unknown>, StepList {
   constructor(
-    private readonly projects: readonly Project<unknown, unknown>[],
+    readonly projects: StepList['projects'],
+    readonly owners: StepList['owners'],
     private readonly host: PipelineHost,
   ) {
     super();
@@ -175,7 +193,7 @@ class Run extends LeanSubscription implements Observer<unknown> {
   next(value: unknown): void {
     if (this.closed) return;
     try {
-      passed(this.projects, value);
+      passed(this, value);
     } catch (error) {
       this.host.failed(error);
     }

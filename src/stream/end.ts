@@ -49,7 +49,7 @@ export class Tally {
 
   /** How many streams have ended, by cause. */
   get causes(): Record<string, number> {
-    const others = Object.fromEntries(this.#others);
+    const others = Object.fromEntries(this.#others.entries());
     return this.#ended === 0 ? others : { ended: this.#ended, ...others };
   }
 

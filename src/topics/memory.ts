@@ -101,7 +101,7 @@ class MemoryLog<T> implements Log<T> {
   }
 
   #trim(): void {
-    for (const [oldest, { key }] of this.#entries) {
+    for (const [oldest, { key }] of this.#entries.entries()) {
       this.#entries.delete(oldest);
       if (key !== undefined) this.#numbers.delete(key);
       return;

@@ -54,20 +54,30 @@ export class W3cTransport<Socket extends SocketLike = SocketLike> implements Tra
     if (!isSocket(socket)) throw optionError('socket', 'a WebSocket', socket);
     socket.binaryType = 'arraybuffer';
     this.#unlisten = this.listen();
-    socket.addEventListener('error', this.#onError);
     socket.addEventListener('close', this.#onClose);
-    if (socket.readyState === ReadyState.CONNECTING) socket.addEventListener('open', this.#onOpen);
     // The close event came before this listener.
     if (socket.readyState === ReadyState.CLOSED) this.#closed = abnormalClose();
   }
 
   get opened$(): Observable<never> {
     return new Observable((waiting) => {
-      const { readyState } = this.socket;
+      const { socket } = this;
+      const { readyState } = socket;
       // A socket that closes before it has opened is not open either; its close event is still due.
       const isPending = readyState === ReadyState.CONNECTING || (readyState === ReadyState.CLOSING && this.#closed === null);
-      if (isPending) this.#opening = waiting;
-      else waiting.complete();
+      if (!isPending) {
+        waiting.complete();
+        return undefined;
+      }
+      this.#opening = waiting;
+      const opened = (): void => {
+        waiting.complete();
+      };
+      socket.addEventListener('open', opened);
+      return () => {
+        socket.removeEventListener('open', opened);
+        this.#opening = null;
+      };
     });
   }
 
@@ -192,9 +202,12 @@ export class W3cTransport<Socket extends SocketLike = SocketLike> implements Tra
     return this.socket.terminate === undefined ? browserCode(code) : code;
   }
 
-  /** Listens for messages and {@link receive receives} them. Returns a function that stops this. */
+  /** Listens for messages and errors. Returns a function that stops listening for messages. */
   protected listen(): () => void {
     const { socket } = this;
+    socket.addEventListener('error', (event) => {
+      this.failed(event);
+    });
     const heard = ({ data }: SocketEvent): void => {
       this.receive(data as Message);
     };
@@ -250,21 +263,10 @@ export class W3cTransport<Socket extends SocketLike = SocketLike> implements Tra
     this.#poll?.unsubscribe();
     this.#unlisten();
     this.socket.removeEventListener('close', this.#onClose);
-    this.socket.removeEventListener('open', this.#onOpen);
     // Keep the error listener: an unhandled error of the ended socket would end the process.
     this.#opening?.complete();
     this.#reader?.complete();
   }
-
-  readonly #onOpen = (): void => {
-    this.socket.removeEventListener('open', this.#onOpen);
-    this.#opening?.complete();
-    this.#opening = null;
-  };
-
-  readonly #onError = (event: SocketEvent): void => {
-    this.failed(event);
-  };
 
   readonly #onClose = (event: SocketEvent): void => {
     // Without a close frame some platforms report 0, and some report no code.

@@ -1,9 +1,13 @@
 /** The number of empty places at the front that are accepted before the array is cut. */
 const SLACK = 1024;
 
+/** No items, and never any. */
+const NONE: undefined[] = [];
+
 /** A queue whose `shift` does not move the remaining items. */
 export class Fifo<T> {
-  #items: (T | undefined)[] = [];
+  /** Made for the first item: most connections never queue any. */
+  #items: (T | undefined)[] = NONE;
   #head = 0;
 
   get length(): number {
@@ -11,6 +15,7 @@ export class Fifo<T> {
   }
 
   push(item: T): void {
+    if (this.#items === NONE) this.#items = [];
     this.#items.push(item);
   }
 
@@ -35,7 +40,7 @@ export class Fifo<T> {
   }
 
   clear(): void {
-    this.#items = [];
+    this.#items = NONE;
     this.#head = 0;
   }
 }
@@ -62,10 +67,12 @@ export class LazyMap<K, V> {
     (this.#entries ??= new Map<K, V>()).set(key, value);
   }
 
-  delete(key: K): void {
-    this.#entries?.delete(key);
+  /** Removes a key, and returns whether the map had it. */
+  delete(key: K): boolean {
+    return this.#entries?.delete(key) ?? false;
   }
 
+  /** Iterates in the order in which the keys were set. Includes keys that are set meanwhile. */
   keys(): Iterable<K> {
     return this.#entries?.keys() ?? NOTHING;
   }
@@ -78,40 +85,20 @@ export class LazyMap<K, V> {
     this.#entries = null;
   }
 
-  /** Iterates in the order in which the keys were set. Includes keys that are set meanwhile. */
-  [Symbol.iterator](): Iterator<[K, V]> {
-    return (this.#entries ?? NOTHING)[Symbol.iterator]();
+  entries(): Iterable<[K, V]> {
+    return this.#entries ?? NOTHING;
   }
 }
 
 /** A Set that is created with its first value; see {@link LazyMap}. */
-export class LazySet<T> {
-  #values: Set<T> | null = null;
-
-  get size(): number {
-    return this.#values?.size ?? 0;
-  }
-
-  has(value: T): boolean {
-    return this.#values?.has(value) ?? false;
-  }
-
+export class LazySet<T> extends LazyMap<T, true> {
   add(value: T): void {
-    (this.#values ??= new Set()).add(value);
-  }
-
-  /** Removes a value, and returns whether it was in the set. */
-  delete(value: T): boolean {
-    return this.#values?.delete(value) ?? false;
-  }
-
-  clear(): void {
-    this.#values = null;
+    this.set(value, true);
   }
 
   /** Iterates in the order in which the values were added. Includes values that are added meanwhile. */
   [Symbol.iterator](): Iterator<T> {
-    return (this.#values ?? NOTHING).values();
+    return this.keys()[Symbol.iterator]();
   }
 }
 

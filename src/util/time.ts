@@ -37,9 +37,10 @@ class SteadyClock {
     }
     const monotonic = monotonicNow();
     const isFollowed = monotonic === null || globalThis.setInterval !== platformSetInterval;
+    // Whole ms, as on the clock of rxjs: the engine boxes each time with a fraction that an object keeps.
     const next = isFollowed ? this.#now + passed : this.#nowAtLeap + monotonic - (this.#monotonicAtLeap ?? 0);
     const wasVirtual = this.#shown - passed < VIRTUAL_BELOW_MS;
-    this.#now = this.#nowAtLeap = wasVirtual ? next : Math.max(this.#now, next);
+    this.#now = this.#nowAtLeap = Math.round(wasVirtual ? next : Math.max(this.#now, next));
     this.#monotonicAtLeap = monotonic;
   }
 }
@@ -83,10 +84,17 @@ const SPARE_PART = 10;
  */
 export function patientTimer(ms: number, due: (onTime: boolean) => void, spareMs = ms): Subscription {
   if (ms > LONGEST_TIMER_MS) return Subscription.EMPTY;
-  const started = asyncScheduler.now();
-  return asyncScheduler.schedule(() => {
-    due(asyncScheduler.now() - started <= ms + spareMs);
-  }, ms);
+  return asyncScheduler.schedule(ring, ms, { due, lastOnTime: asyncScheduler.now() + ms + spareMs });
+}
+
+/** The call of a {@link patientTimer}, and until when it is on time. Takes less memory than a closure. */
+interface Patience {
+  readonly due: (onTime: boolean) => void;
+  readonly lastOnTime: number;
+}
+
+function ring(patience?: Patience): void {
+  patience?.due(asyncScheduler.now() <= patience.lastOnTime);
 }
 
 /** A {@link patientTimer} for the rest of a period on `clock`. The rest does not shrink while the clock stands still. */

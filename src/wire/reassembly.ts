@@ -222,7 +222,7 @@ export class Reassembly {
 
   /** @internal Ids of the streams whose last fragment came at `time` or before. */
   unfinishedSince(time: number): readonly number[] {
-    return [...this.#partials].filter(([, { fragmentAt }]) => fragmentAt <= time).map(([id]) => id);
+    return [...this.#partials.entries()].filter(([, { fragmentAt }]) => fragmentAt <= time).map(([id]) => id);
   }
 
   /**

@@ -8,12 +8,13 @@ import { Subscription, asyncScheduler } from 'rxjs';
 import { WebSocket, WebSocketServer } from 'ws';
 import type { PerMessageDeflateOptions, RawData, ServerOptions } from 'ws';
 import { isError, quoted } from '../../util/check.js';
-import type { Message } from '../../wire/codec.js';
+import { getOrMake } from '../../util/collections.js';
+import type { Codec, Message } from '../../wire/codec.js';
 import { CloseCode } from '../../wire/codes.js';
 import { refusesOffer } from '../../wire/errors.js';
 import { encodedLength } from '../../wire/length.js';
 import { SplitMessage, sharedSlicer, splitEncoder } from '../../wire/shared.js';
-import type { EncodedFrame } from '../../wire/shared.js';
+import type { EncodedFrame, FrameEncoder } from '../../wire/shared.js';
 import type { SocketClose, SocketEvent, SocketLike, Transport } from '../transport.js';
 import { W3cTransport } from '../w3c.js';
 import type { Deflate } from './deflate.js';
@@ -68,7 +69,7 @@ export class WsTransport extends W3cTransport<WebSocket> {
       this.#readPast(stream, maxPayload);
     }
     if (this.#below !== null) {
-      this.encoder = (codec) => splitEncoder(codec, pooledEncoder(codec));
+      this.encoder = sharingEncoder;
       this.cut = sharedSlicer;
     }
     if (ws.readyState === WebSocket.CONNECTING) this.#hearHandshake(ws, maxPayload, deflate);
@@ -138,9 +139,12 @@ export class WsTransport extends W3cTransport<WebSocket> {
     if (isFirst) this.#checkRoom();
   }
 
-  // The event of `ws` costs half as much as a W3C event, and delivers text as the bytes that were sent.
+  // The events of `ws` cost half as much as W3C events, and deliver text as the bytes that were sent.
   protected override listen(): () => void {
     const { socket } = this;
+    socket.on('error', (error) => {
+      this.failed({ type: 'error', error });
+    });
     const heard = (data: RawData, isBinary: boolean): void => {
       this.receive(isBinary ? (data as ArrayBuffer) : (data as Buffer).toString());
     };
@@ -251,6 +255,13 @@ export class WsTransport extends W3cTransport<WebSocket> {
       });
     }
   }
+}
+
+/** Made once for each codec: all connections of a server have the same. */
+const SHARING = new WeakMap<Codec, FrameEncoder>();
+
+function sharingEncoder(codec: Codec): FrameEncoder {
+  return getOrMake(SHARING, codec, () => splitEncoder(codec, pooledEncoder(codec)));
 }
 
 /** The status of a refused offer (V2), and of much else: a header that is too long, or a request that should have been TLS. */
