@@ -195,7 +195,7 @@ function streamed(
       let data = initialValue;
       const open = (): Observable<unknown> => {
         const held = resume === undefined ? undefined : cache.getQueryData(queryKey);
-        data = held ?? initialValue;
+        data = held === undefined ? initialValue : held;
         return call(held === undefined || resume === undefined ? payload : resume(held), { ...options, signal });
       };
       const reading = reopenOnReconnect(peer, { open })

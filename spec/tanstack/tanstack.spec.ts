@@ -178,6 +178,27 @@ describe('streamedOptions of TanStack', () => {
     await peer.close();
   });
 
+  it('A streamed query with `resume` continues after null', async () => {
+    const api = contract({ levels: stream<{ since: number | null }, number | null>() });
+    const { dialer } = createPair(api, { levels: ({ since }) => [since === null ? 7 : null] });
+    const reduced: unknown[] = [];
+    const reducer = (data: number | null, level: number | null): number | null => {
+      reduced.push([data, level]);
+      return level;
+    };
+    const options = queries(dialer, api).levels.streamedOptions(
+      { since: 5 },
+      { initialValue: 5, reducer, resume: (since: number | null) => ({ since }) },
+    );
+    const client = cache();
+    await client.query(options);
+    await client.query({ ...options, staleTime: 0 });
+    expect(reduced).toEqual([
+      [5, null],
+      [null, 7],
+    ]);
+  });
+
   it('A streamed query keeps its values over a retry of TanStack', async () => {
     const { peer, server, q } = served((_, nth) => (nth === 2 ? 'refuse' : concat(of(`a${nth}`), NEVER)));
     const { seen, observer, leave, data } = read<string>(cache(), q.log.lines.streamedOptions({ since: 0 }));
