@@ -95,6 +95,13 @@ describe('queries of TanStack', () => {
 });
 
 describe('mutationOptions of TanStack', () => {
+  it('A query refuses a signal, because it has its own', () => {
+    const q = queries(createPair(api, OTHERS).dialer, api);
+    const options: object = { signal: new AbortController().signal };
+    expect(() => q.search.queryOptions({ term: 'a' }, options)).toThrow("got 'signal'");
+    expect(() => q.log.lines.streamedOptions({ since: 0 }, options)).toThrow("got 'signal'");
+  });
+
   it('A mutation passes its options on, of a request and of an upload', async () => {
     const { dialer } = createPair(api, { ...OTHERS, search: () => NEVER, store: () => NEVER });
     const q = queries(dialer, api);
