@@ -21,6 +21,8 @@ const http = createServer(({ url = '/' }, response) => {
   const file = createReadStream(join(page, path === '/' ? 'index.html' : path));
   response.setHeader('Content-Type', TYPES[extname(path)] ?? 'text/html');
   file.on('error', () => response.writeHead(404).end()).pipe(response);
+  // Without this, a reader that leaves early would keep the file open.
+  response.on('close', () => file.destroy());
 });
 
 /** One symbol in turn moves by a cent. */

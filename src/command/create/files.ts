@@ -171,6 +171,8 @@ const http = createServer(({ url = '/' }, response) => {
   const file = createReadStream(join(page, pathname === '/' ? 'index.html' : pathname));
   response.setHeader('content-type', TYPES[extname(pathname)] ?? 'text/html; charset=utf-8');
   file.on('error', () => response.writeHead(404).end('not found')).pipe(response);
+  // Without this, a reader that leaves early would keep the file open.
+  response.on('close', () => file.destroy());
 });
 const server = answer(http);
 http.listen(Number(PORT), HOST, () => {
