@@ -139,6 +139,9 @@ export function queries<C extends Contract, V extends boolean = false>(
   return queriesOf(peer, api, client(peer, api, options), '') as Queries<Client<C, V>>;
 }
 
+/** Names the options of a query, which has a signal of its own. */
+const QUERY_NAMES = Object.fromEntries(Object.entries(OPEN_NAMES).filter(([name]) => name !== 'signal'));
+
 type AnyCall = StreamCall<unknown, unknown> & RequestCall<unknown, unknown>;
 type AnyCalls = Readonly<Record<string, unknown>>;
 
@@ -157,7 +160,7 @@ function optionsOf(peer: Peer, name: string, call: AnyCall, isUpload: boolean): 
   return {
     queryKey,
     queryOptions: (payload: unknown, options: OpenOptions<unknown, never> = {}) => {
-      checkOptions(options, OPEN_NAMES);
+      checkOptions(options, QUERY_NAMES);
       return {
         queryKey: queryKey(payload),
         queryFn: ({ signal }: { readonly signal: AbortSignal }) => call.promise(payload, { ...options, signal }),
@@ -188,14 +191,14 @@ function streamed(
   payload: unknown,
   { reducer = appended, initialValue = [], resume, ...options }: StreamedOptions<unknown, unknown, unknown>,
 ): QueryOptions<unknown>['queryFn'] {
-  checkOptions(options, OPEN_NAMES, { reducer: true, initialValue: true, resume: true });
+  checkOptions(options, QUERY_NAMES, { reducer: true, initialValue: true, resume: true });
   checkFunction('reducer', reducer);
   return ({ client: cache, queryKey, signal }) =>
     new Promise((resolve, reject) => {
       let data = initialValue;
       const open = (): Observable<unknown> => {
         const held = resume === undefined ? undefined : cache.getQueryData(queryKey);
-        data = held ?? initialValue;
+        data = held === undefined ? initialValue : held;
         return call(held === undefined || resume === undefined ? payload : resume(held), { ...options, signal });
       };
       const reading = reopenOnReconnect(peer, { open })

@@ -95,7 +95,8 @@ export function useMuxStatus(peer: Peer = useMux()): ComputedRef<PeerStatus> {
  * opens none: it renders `connecting`, with the `initialValue`.
  *
  * @param open returns an Observable: a call of a contract, or any other; a promise or an (async) iterable passes, too
- * @param deps what `open` uses: an array, a ref or a getter. A getter reads the members that it uses. Default: none
+ * @param deps what `open` uses: an array, a ref or a getter. A ref gets another array. A getter reads the members that it uses: of a
+ *   `reactive` object as in `[{ ...filter }]`. Default: none
  *
  * @throws Error outside of `setup` and of an effect scope; TypeError for an unknown option, and for deps that are no array
  *

@@ -16,10 +16,13 @@ const SEARCH_MS = 100;
 
 const page = join(import.meta.dirname, 'dist/page/browser');
 const http = createServer(({ url = '/' }, response) => {
-  const path = new URL(`http://localhost${url}`).pathname;
+  // A stranger may ask for '*:99999', which would be no URL.
+  const path = new URL(`http://localhost${url.startsWith('/') ? url : '/'}`).pathname;
   const file = createReadStream(join(page, path === '/' ? 'index.html' : path));
   response.setHeader('Content-Type', TYPES[extname(path)] ?? 'text/html');
   file.on('error', () => response.writeHead(404).end()).pipe(response);
+  // Without this, a reader that leaves early would keep the file open.
+  response.on('close', () => file.destroy());
 });
 
 /** One symbol in turn moves by a cent. */

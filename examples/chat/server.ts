@@ -35,7 +35,9 @@ const TYPES: Readonly<Record<string, string>> = { '/page.js': 'text/javascript',
 const http = createServer(({ url = '/' }, response) => {
   const type = TYPES[url];
   response.setHeader('Content-Type', `${type ?? 'text/html'}; charset=utf-8`);
-  createReadStream(new URL(`page${type === undefined ? '/index.html' : url}`, import.meta.url)).pipe(response);
+  const file = createReadStream(new URL(`page${type === undefined ? '/index.html' : url}`, import.meta.url));
+  file.pipe(response);
+  response.on('close', () => file.destroy());
 });
 const mux = serve({ server: http, path: '/mux', ...answers });
 http.listen(0, '127.0.0.1', () => process.send?.((http.address() as AddressInfo).port, () => undefined));

@@ -8,8 +8,10 @@ const signatureOf = (user: string): Buffer => createHmac('sha256', secret).updat
 
 /** Answers `POST /login?user=ann` with a cookie. A real server checks a password first. */
 export function login(request: IncomingMessage, response: ServerResponse): void {
-  const user = new URL(`http://localhost${request.url ?? '/'}`).searchParams.get('user');
-  if (request.method !== 'POST' || user === null) return void response.writeHead(404).end();
+  const { url = '/', method } = request;
+  // A stranger may ask for '*:99999', which would be no URL.
+  const user = new URL(`http://localhost${url.startsWith('/') ? url : '/'}`).searchParams.get('user');
+  if (method !== 'POST' || user === null) return void response.writeHead(404).end();
   const value = `${Buffer.from(user).toString('base64url')}.${signatureOf(user).toString('base64url')}`;
   response.writeHead(204, { 'Set-Cookie': `session=${value}; HttpOnly; SameSite=Lax; Path=/` }).end();
 }

@@ -508,7 +508,7 @@ describe('muxResource', () => {
     });
 
     /** A resource of an application whose page has values of a server, or gets them. */
-    function transferring(options: MuxResourceOptions<string, null>, ...more: Provider[]) {
+    function transferring<P>(options: MuxResourceOptions<string, P>, ...more: Provider[]) {
       return resourceOf(createPair().dialer, options, { provide: TransferState, useValue: page }, ...more);
     }
 
@@ -551,6 +551,31 @@ describe('muxResource', () => {
       expect(states(resource)).toEqual(['resolved', 'live', undefined]);
       const second = TestBed.runInInjectionContext(() => muxResource(options));
       expect([second.value(), load.mock.calls]).toEqual(['none', []]);
+    });
+
+    it('A page whose parameters come later begins with the value then, and only once', async () => {
+      page.set(KEY, 'of the server');
+      const params = signal<string | undefined>(undefined);
+      const options: MuxResourceOptions<string, string | undefined> = {
+        params,
+        stream: () => NEVER,
+        defaultValue: 'none',
+        initial: { key: 'price', load: () => NEVER },
+      };
+      const resource = transferring(options);
+      const seen = [states(resource)];
+      for (const next of ['ACME', undefined, 'ACME', 'OTHER']) {
+        params.set(next);
+        await settle();
+        seen.push(states(resource));
+      }
+      expect(seen.map(([status, value]) => `${String(status)}: ${String(value)}`)).toEqual([
+        'idle: none',
+        'reloading: of the server',
+        'idle: none',
+        'loading: none',
+        'loading: none',
+      ]);
     });
 
     it('A page without the value begins as without `initial`', () => {

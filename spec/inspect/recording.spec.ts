@@ -60,6 +60,19 @@ describe('a line of a recording', () => {
     });
   });
 
+  it('A line of a recording has objects in their own form, as the codecs send them', () => {
+    const money = { cents: 5n, toJSON: (key: string) => `${key}: 0.05` };
+    const itself = {
+      a: 1,
+      toJSON() {
+        return this;
+      },
+    };
+    const text = writeLine(line({ payload: { at: new URL('http://a/b'), list: [money], money, itself } }));
+    expect(readLine(text).f?.['payload']).toMatchObject({ at: 'http://a/b', list: ['0: 0.05'], money: 'money: 0.05', itself: { a: 1 } });
+    expect(withoutContent(line({ payload: new URL('http://a/b') })).f).toEqual({ payload: new Omitted('"http://a/b"'.length) });
+  });
+
   it('A line of a recording without its content has its size', () => {
     const omitted = (payload: unknown) => withoutContent(line({ type: 'open', stream: 1, payload, headers: { a: 1 } }));
     expect(omitted('secret')).toEqual(line({ type: 'open', stream: 1, payload: new Omitted(6), headers: new Omitted(7) }));

@@ -29,6 +29,15 @@ const READER = `
   else void log.publish('one').then(() => new Worker(__filename).on('message', (found) => { if (found.values) { console.log(JSON.stringify(found)); process.exit(); } }));
 `;
 
+/** Publishes to a log without a bound, from another thread. */
+const PUBLISHER = `
+  import { Worker, isMainThread, parentPort } from 'node:worker_threads';
+  import { ipcLog } from '../../src/ipc.js';
+  const log = ipcLog('endless', { keep: Infinity });
+  if (!isMainThread) log.publish('one').then(String, String).then((outcome) => parentPort.postMessage({ outcome }));
+  else new Worker(__filename).on('message', (found) => { if (found.outcome) { console.log(found.outcome); process.exit(); } });
+`;
+
 const alone = (): Topics => ({ bus: ipcBus(), log: (topic) => ipcLog(topic), close: () => undefined });
 
 testLogs('one process', alone);
@@ -63,10 +72,19 @@ describe('the contract of logs and buses', () => {
     expect((JSON.parse(stdout) as { passed: number }).passed).toBeGreaterThan(80);
   });
 
+  /** Runs a program, and resolves with its output. */
+  const run = async (contents: string): Promise<string> => {
+    const outfile = join(directory, 'reader.cjs');
+    buildSync({ stdin: { contents, resolveDir: __dirname }, bundle: true, platform: 'node', format: 'cjs', outfile });
+    return (await promisify(execFile)(process.execPath, [outfile])).stdout;
+  };
+
+  it('A thread publishes to a log that keeps all messages', async () => {
+    expect(await run(PUBLISHER)).toMatch(/^[a-z0-9]+:1\n$/);
+  });
+
   it('A thread that has read a log to its end listens to no signal', async () => {
-    const reader = join(directory, 'reader.cjs');
-    buildSync({ stdin: { contents: READER, resolveDir: __dirname }, bundle: true, platform: 'node', format: 'cjs', outfile: reader });
-    const { stdout } = await promisify(execFile)(process.execPath, [reader]);
+    const stdout = await run(READER);
     expect(JSON.parse(stdout)).toEqual({ values: ['one'], added: expect.any(Number), left: 0 });
     expect((JSON.parse(stdout) as { added: number }).added).toBeGreaterThan(0);
   });

@@ -1,7 +1,7 @@
 /** @jest-environment jsdom */
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, jest } from '@jest/globals';
-import { Component, createElement, Suspense } from 'react';
+import { Component, createElement, startTransition, Suspense, useState } from 'react';
 import type { ReactElement, ReactNode } from 'react';
 import { concat, map, NEVER, Observable, of, Subject, timer } from 'rxjs';
 import { useSuspenseStream } from '../../src/react.js';
@@ -160,6 +160,31 @@ describe('useSuspenseStream', () => {
       createElement(Suspense, { key: n, fallback: 'waiting' }, createElement(Row, { open: openOf(n) })),
     );
     const page = rendered(() => createElement(Boundary, null, rows), {});
+    await page.shows(rows.map((_, n) => `${n} `).join(''));
+  });
+
+  it('`useSuspenseStream` of many rows takes a function of each in a slow render, which React cuts into many turns', async () => {
+    const openOf = (n: number) => (): Observable<number> => concat(timer(300).pipe(map(() => n)), NEVER);
+    const Row = ({ open }: { open: () => Observable<number> }): string => {
+      const end = performance.now() + 6;
+      while (performance.now() < end);
+      return `${useSuspenseStream(open, []).value} `;
+    };
+    const rows = Array.from({ length: 26 }, (_, n) =>
+      createElement(Suspense, { key: n, fallback: 'waiting' }, createElement(Row, { open: openOf(n) })),
+    );
+    let show = (): void => undefined;
+    const Rows = (): ReactNode => {
+      const [isShown, set] = useState(false);
+      show = () => {
+        startTransition(() => {
+          set(true);
+        });
+      };
+      return isShown ? rows : null;
+    };
+    const page = rendered(() => createElement(Boundary, null, createElement(Rows)), {});
+    show();
     await page.shows(rows.map((_, n) => `${n} `).join(''));
   });
 

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { redisBus, redisLog } from '../../src/redis.js';
-import type { RedisLogOptions } from '../../src/redis.js';
+import type { RedisLogOptions, RedisSentinel } from '../../src/redis.js';
 import { explain } from '../../src/redis/redis-error.js';
 import { virtualTime } from '../../src/testing/virtual-time.js';
 import { BrokerError, catchUp } from '../../src/topics.js';
@@ -191,6 +191,37 @@ describe('a log over Redis', () => {
       "rxmux: entry 7-3 of topic 'texts' has no field 'v', and is passed over",
     ]);
     expect(logs.details).toEqual([]);
+  });
+
+  it('A history over sentinels notices a loss during its read, on several connections too', async () => {
+    let kept: unknown[] = [['4-0', []]];
+    const replies: Readonly<Record<string, () => unknown>> = {
+      XREVRANGE: () => [['9-0', []]],
+      XRANGE: () => kept,
+      XREAD: () => {
+        kept = [];
+        return [['texts', [['9-0', ['v', '"i"']]]]];
+      },
+    };
+    const sentinel: RedisSentinel = {
+      isOpen: true,
+      isReady: true,
+      // The second connection is the faster one.
+      sendCommand: async (_, [name = '']) => {
+        for (let nth = 0; nth < (name === 'XREAD' ? 5 : 1); nth++) await turn();
+        return replies[name]?.();
+      },
+      getSentinelNode: () => undefined,
+      duplicate: () => sentinel,
+      connect: () => Promise.resolve(),
+      destroy: () => undefined,
+      on: () => undefined,
+      off: () => undefined,
+      subscribe: () => Promise.resolve(),
+      unsubscribe: () => Promise.resolve(),
+    };
+    const history = redisLog<string>(sentinel, { stream: 'texts' }).history('4-0') as AsyncIterable<Message<string, string>>;
+    await expect(history[Symbol.asyncIterator]().next()).rejects.toMatchObject({ name: 'CursorLost', resetTo: '9-0' });
   });
 
   /** A server whose stream has one message, the last one. */

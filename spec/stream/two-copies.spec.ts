@@ -3,6 +3,7 @@ import { Subject, of } from 'rxjs';
 import * as first from '../../src/index.js';
 import { instrument as firstInstrument } from '../../src/otel.js';
 import { createPair } from '../../src/testing.js';
+import { CursorLost, lossIn as firstLossIn } from '../../src/topics/cursor.js';
 import { reconnecting } from '../support/peer/dialing.js';
 import { Network } from '../support/peer/network.js';
 import { virtualPeerTime } from '../support/peer/time.js';
@@ -27,6 +28,15 @@ describe('Second copy of the package', () => {
     await time.advance();
     const error = await outcome;
     expect([error instanceof copy.MuxError, copy.isMuxError(error)]).toEqual([false, true]);
+  });
+
+  it('A second copy of the package finds a lost cursor in an error of the first', async () => {
+    let lossIn = firstLossIn;
+    await jest.isolateModulesAsync(async () => {
+      ({ lossIn } = await import('../../src/topics/cursor.js'));
+    });
+    const error = new first.RemoteError('gone', new CursorLost('k3f:2').payload);
+    expect([lossIn(error), firstLossIn(error)]).toMatchObject(Array(2).fill({ resetTo: 'k3f:2', reason: 'gone', cause: error }));
   });
 
   it('A second copy of the package says why it cannot answer the streams of the first', async () => {

@@ -95,6 +95,13 @@ describe('queries of TanStack', () => {
 });
 
 describe('mutationOptions of TanStack', () => {
+  it('A query refuses a signal, because it has its own', () => {
+    const q = queries(createPair(api, OTHERS).dialer, api);
+    const options: object = { signal: new AbortController().signal };
+    expect(() => q.search.queryOptions({ term: 'a' }, options)).toThrow("got 'signal'");
+    expect(() => q.log.lines.streamedOptions({ since: 0 }, options)).toThrow("got 'signal'");
+  });
+
   it('A mutation passes its options on, of a request and of an upload', async () => {
     const { dialer } = createPair(api, { ...OTHERS, search: () => NEVER, store: () => NEVER });
     const q = queries(dialer, api);
@@ -176,6 +183,27 @@ describe('streamedOptions of TanStack', () => {
     expect(asked).toEqual([0, 2]);
     leave();
     await peer.close();
+  });
+
+  it('A streamed query with `resume` continues after null', async () => {
+    const api = contract({ levels: stream<{ since: number | null }, number | null>() });
+    const { dialer } = createPair(api, { levels: ({ since }) => [since === null ? 7 : null] });
+    const reduced: unknown[] = [];
+    const reducer = (data: number | null, level: number | null): number | null => {
+      reduced.push([data, level]);
+      return level;
+    };
+    const options = queries(dialer, api).levels.streamedOptions(
+      { since: 5 },
+      { initialValue: 5, reducer, resume: (since: number | null) => ({ since }) },
+    );
+    const client = cache();
+    await client.query(options);
+    await client.query({ ...options, staleTime: 0 });
+    expect(reduced).toEqual([
+      [5, null],
+      [null, 7],
+    ]);
   });
 
   it('A streamed query keeps its values over a retry of TanStack', async () => {

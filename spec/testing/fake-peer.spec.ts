@@ -262,6 +262,14 @@ describe('replay', () => {
     time.restore();
   });
 
+  it('A recording may be played so slowly that no timer counts its pauses', async () => {
+    const lines: Line[] = [OPEN, { ...LINE, t: 3_600_000, f: { type: 'open', stream: 3, payload: 'y' } }];
+    const heard: unknown[] = [];
+    replay(lines, { speed: 1e-6, onStream: (payload) => void heard.push(payload) });
+    await time.advance(60_000);
+    expect(heard).toEqual(['x']);
+  });
+
   it('A replay keeps the recorded time', async () => {
     const lines = [
       OPEN,

@@ -276,6 +276,21 @@ describe('createPair', () => {
     expect((['dialer', 'acceptor'] as const).filter((side) => seen[side].includes('ping'))).toEqual(pinging);
   });
 
+  it.each<readonly [string, PairOptions]>([
+    ['a latency of Infinity', { latencyMs: Infinity }],
+    ['a latency that no timer counts', { latencyMs: 2 ** 40 }],
+    ['a delay of Infinity', { faults: () => ({ delayMs: Infinity }) }],
+  ])('A message with %s does not arrive at once', async (_, options) => {
+    const time = virtualTime();
+    const { dialer, acceptor } = createPair(options);
+    const arrived: unknown[] = [];
+    acceptor.onStream((payload) => void arrived.push(payload));
+    dialer.notify('late');
+    await time.advance(60_000);
+    time.restore();
+    expect(arrived).toEqual([]);
+  });
+
   it('A pair keeps the order when a message is due as another is sent', async () => {
     const time = virtualTime();
     const { dialer, acceptor } = createPair({ faults: ({ frame }) => (frame.payload === 'slow' ? { delayMs: 5 } : undefined) });

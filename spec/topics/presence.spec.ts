@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { filter, firstValueFrom, map, NEVER, Subject, Subscription, take } from 'rxjs';
+import { filter, firstValueFrom, map, NEVER, Subject, Subscription, take, throwError } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { RunHelpers } from 'rxjs/testing';
 import { dialed } from '../../marbles/support/dialing.js';
 import { marbles } from '../../marbles/support/virtual.js';
 import type { Peer } from '../../src/index.js';
-import { createPair } from '../../src/testing.js';
+import { createPair, virtualTime } from '../../src/testing.js';
 import { BrokerError, catchUp, CursorLost, memoryBus, presence, room, usersOf } from '../../src/topics.js';
 import type { BrokerErrorCode, Bus, Presence } from '../../src/topics.js';
 import { collectLogs } from '../support/peer/logs.js';
@@ -380,6 +380,26 @@ describe('presence', () => {
     first.unsubscribe();
     expect(sent.slice(4)).toMatchObject([{ left: ['lobby', 'a'] }, { bye: true }]);
     expect(channels[1].observed).toBe(false);
+  });
+
+  it('A member that joins over a bus that is closed already is one line in the log', () => {
+    const present = presence({ on: () => throwError(() => new Error('closed')), send: () => Promise.resolve() });
+    const joined = present.join('lobby', 'a', createPair().acceptor);
+    expect(logs.errors).toEqual(['rxmux: presence has lost its bus']);
+    joined.unsubscribe();
+  });
+
+  it.each([Infinity, 2 ** 40])('A lease of %p ms is renewed by no timer that fires at once', async (leaseMs) => {
+    const time = virtualTime();
+    const bus = memoryBus();
+    const renewed: unknown[] = [];
+    bus.on('presence:presence').subscribe((report) => renewed.push(report));
+    const joined = presence(bus, { leaseMs }).join('lobby', 'a', createPair().acceptor);
+    renewed.length = 0;
+    await time.advance(1_000);
+    time.restore();
+    expect(renewed).toEqual([]);
+    joined.unsubscribe();
   });
 
   it('`presence` refuses a lease that is none', () => {

@@ -56,6 +56,14 @@ describe('replayable', () => {
     answer.stop();
   });
 
+  it('A `keep` that is no integer keeps the last whole values', async () => {
+    const source$ = new Subject<number>();
+    const answer = replayable(source$, { keep: 2.5 });
+    for (const value of [1, 2, 3]) source$.next(value);
+    await expect(firstValueFrom(answer.after(null))).rejects.toBeInstanceOf(CursorLost);
+    answer.stop();
+  });
+
   it('Two readers get every value once, each from its own cursor on', async () => {
     const source$ = new Subject<string>();
     const answer = replayable(source$);

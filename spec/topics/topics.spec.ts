@@ -173,6 +173,17 @@ describe('catchUp', () => {
     expect(live$.observed).toBe(false);
   });
 
+  it('An iterator of `catchUp` that is left finds the end, also where its history fails afterwards', async () => {
+    let fail: (error: Error) => void = () => undefined;
+    const next = (): Promise<never> => new Promise((_, reject) => (fail = reject));
+    const log: Log<number> = { ...memoryLog<number>(), live$: NEVER, history: () => ({ [Symbol.asyncIterator]: () => ({ next }) }) };
+    const items = catchUp(log, 'a:1')[Symbol.asyncIterator]();
+    const first = items.next();
+    await items.return?.();
+    fail(new Error('late'));
+    expect([await first, await items.next()]).toEqual(Array(2).fill({ done: true, value: undefined }));
+  });
+
   it('An iterator of `catchUp` that is left ends its pull', async () => {
     const items = catchUp(memoryLog<number>(), null)[Symbol.asyncIterator]();
     await items.next();
@@ -365,6 +376,22 @@ describe('a loss', () => {
   it('A topic skips the kept messages too where `onLost` returns EMPTY, and gets them where it is subscribed again', async () => {
     expect(await rest(false)).toEqual([5]);
     expect(await rest(true)).toEqual([3, 4, 5]);
+  });
+
+  it('A topic errors with the CursorLost that the Observable of `onLost` emits, as with one that `onLost` throws', async () => {
+    const log = memoryLog<number>();
+    const { dialer, acceptor } = createPair();
+    acceptor.streams$.pipe(respond((since: string | null) => answerTopic(log, since))).subscribe();
+    const lost = new CursorLost('elsewhere:1');
+    const thrown = (): never => {
+      throw lost;
+    };
+    for (const onLost of [thrown, () => throwError(() => lost)]) {
+      let opens = 0;
+      const open = () => dialer.open$<TopicItem<number>>(`stale:${opens++}`);
+      expect(await firstValueFrom(topic<number>(dialer, open, { onLost })).catch((error: unknown) => error)).toBe(lost);
+      expect(opens).toBe(1);
+    }
   });
 });
 

@@ -106,6 +106,18 @@ describe('withProgress', () => {
     expect(encodings).toBe(1);
   });
 
+  it('Bytes of each kind count as they are', async () => {
+    const peer = await dial(() => from(['done']));
+    const taken: number[] = [];
+    const kinds = [new ArrayBuffer(300), new Uint8Array(300), new DataView(new ArrayBuffer(300))];
+    await send(
+      peer,
+      withProgress<unknown>(peer, kinds, (bytes) => taken.push(bytes)),
+    );
+    await until('the last bytes', () => (taken.at(-1) ?? 0) >= 900);
+    expect(taken.at(-1)).toBe(900);
+  });
+
   it('The bytes stop where a reader stops, and go on with it', async () => {
     const gate$ = new Subject<void>();
     const big = new Uint8Array(1024 * 1024);

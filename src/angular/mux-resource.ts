@@ -133,7 +133,7 @@ class StreamResource<T, P> implements MuxResource<T | undefined> {
   readonly #state: WritableSignal<ResourceState<T | undefined>>;
 
   constructor(options: MuxResourceOptions<T, P>) {
-    const transferred = isOnServer() ? undefined : taken(options.initial);
+    let transferred = isOnServer() ? undefined : taken(options.initial);
     this.#asked = askedBy(options.params, this.#round);
     this.#state = linkedSignal<Asked<P>, ResourceState<T | undefined>>({
       source: this.#asked,
@@ -141,7 +141,9 @@ class StreamResource<T, P> implements MuxResource<T | undefined> {
         const { defaultValue, keepValue = false } = options;
         if (now.params === undefined) return { status: now.error === undefined ? 'idle' : 'error', value: defaultValue, error: now.error };
         const isSame = before?.source.params === now.params;
-        const held = before === undefined ? transferred : keepValue || isSame ? before.value : undefined;
+        // The first stream begins with it, also where there were no parameters at first.
+        const held = transferred ?? (keepValue || isSame ? before?.value : undefined);
+        transferred = undefined;
         return opening(held, defaultValue);
       },
     });

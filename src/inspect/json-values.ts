@@ -33,7 +33,8 @@ const FORMS: Readonly<Record<string, (content: never) => unknown>> = {
 };
 
 /** Returns a value as JSON can carry it. */
-export function toJson(value: unknown): unknown {
+export function toJson(given: unknown, key: string | number = ''): unknown {
+  const value = ownForm(given, String(key));
   if (Object.is(value, -0)) return { $number: '-0' };
   if (typeof value === 'number') return Number.isFinite(value) ? value : { $number: String(value) };
   if (typeof value === 'bigint') return { $bigint: String(value) };
@@ -45,6 +46,13 @@ export function toJson(value: unknown): unknown {
   if (isDate(value)) return { $date: value.getTime() };
   if (value instanceof Omitted) return { $size: value.size };
   return formOf(value) === null ? mapped(value, toJson) : { $object: mapped(value, toJson) };
+}
+
+/** Asks an object for its own form once, as the codecs do, except bytes and dates. */
+function ownForm(value: unknown, key: string): unknown {
+  if (typeof value !== 'object' || value === null || isBytes(value) || isDate(value)) return value;
+  const { toJSON }: { readonly toJSON?: unknown } = value;
+  return typeof toJSON === 'function' ? (toJSON.call(value, key) as unknown) : value;
 }
 
 /** Returns the value that {@link toJson} was given. */
@@ -67,7 +75,7 @@ function formOf(value: object): string | null {
   return key !== undefined && others.length === 0 && Object.hasOwn(FORMS, key) ? key : null;
 }
 
-function mapped(value: object, map: (inner: unknown) => unknown): unknown {
-  if (Array.isArray(value)) return value.map(map);
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, map(inner)]));
+function mapped(value: object, map: (inner: unknown, key: string | number) => unknown): unknown {
+  if (Array.isArray(value)) return value.map((inner, at) => map(inner, at));
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, map(inner, key)]));
 }

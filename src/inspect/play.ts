@@ -2,6 +2,7 @@ import { asyncScheduler, concatMap, defer, filter, from, isObservable, map, merg
 import type { Observable } from 'rxjs';
 import type { Line, RecordedFrame } from './recording.js';
 import { checkOptions, optionError } from '../util/check.js';
+import { LONGEST_TIMER_MS } from '../util/time.js';
 import { isOpen, scriptOf, streamOf } from './script.js';
 import type { FrameLine, RecordedSide, Script } from './script.js';
 
@@ -65,7 +66,7 @@ function inTime(lines: readonly FrameLine[], begin: number, speed: number): Obse
     return from(lines).pipe(
       concatMap(({ t, f }) => {
         const delayMs = began + (t - begin) / speed - asyncScheduler.now();
-        return delayMs > 0 ? timer(delayMs).pipe(map(() => f)) : of(f);
+        return delayMs > 0 ? timer(Math.min(delayMs, LONGEST_TIMER_MS)).pipe(map(() => f)) : of(f);
       }),
     );
   });

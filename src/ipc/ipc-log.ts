@@ -34,8 +34,9 @@ export function ipcLog<T>(topic: string, options: MemoryLogOptions = {}): Log<T>
   checkName('ipcLog', 'a topic', topic);
   checkOptions(options, { keep: true, maxItemBytes: true });
   const { keep, maxItemBytes } = options;
-  if (keep !== undefined) checkNumber('keep', keep, 1);
-  return new BrokerLog(new IpcBroker<T>({ topic, keep }), checkMaxItemBytes(maxItemBytes));
+  // JSON carries no infinity to the holder.
+  const most = keep === undefined ? keep : Math.min(checkNumber('keep', keep, 1), Number.MAX_SAFE_INTEGER);
+  return new BrokerLog(new IpcBroker<T>({ topic, keep: most }), checkMaxItemBytes(maxItemBytes));
 }
 
 class IpcBroker<T> implements Broker<T> {

@@ -6,6 +6,7 @@ import { StreamStore } from '../store/stream-store.js';
 import type { StreamState, StreamStatus } from '../store/stream-state.js';
 import type { UseStreamOptions } from '../store/stream-store.js';
 import type { Source } from '../stream/input.js';
+import { steadyNow } from '../util/time.js';
 import { useOptionalMux } from './mux.js';
 
 /** A stream that has a value. */
@@ -22,6 +23,8 @@ const UNUSED_MS = 30_000;
 const ENDED_MS = 1_000;
 /** A function that each render makes anew would open a stream for each, for ever. The hook refuses it after 20 renders. */
 const MOST_ALIKE = 20;
+/** One slow render opens its streams in many turns, for less than this, in ms. */
+const SLOW_RENDER_MS = 1_000;
 
 /**
  * A {@link useStream} that suspends until the first value, and throws the error of its stream: for a `<Suspense>` and an error boundary
@@ -90,8 +93,12 @@ class SuspendedStream<T> {
   #ready: Promise<void> | undefined;
   #resolve = (): void => undefined;
   #release = (): void => undefined;
-  /** The turn in which the stream has opened. */
+  /** The turn in which the stream has opened, and its time. */
   #turn = 0;
+  #openedAt = 0;
+  /** How many renders in a row have opened such a stream, each after the stream before was ready. */
+  #nth = 1;
+  #isReady = false;
   /** Whether a render has asked since the last look. */
   #isWanted = false;
 
@@ -128,6 +135,7 @@ class SuspendedStream<T> {
 
   #open(): void {
     this.#refuseAlike();
+    this.#openedAt = steadyNow();
     const now = (this.#turn = turn);
     void Promise.resolve().then(() => (turn = now + 1));
     waiting.add(this);
@@ -141,7 +149,8 @@ class SuspendedStream<T> {
       this.store.subscribe(() => {
         const { value, status } = this.store.state();
         const isOver = status === 'error' || status === 'complete';
-        if (value !== undefined || isOver) this.#resolve();
+        this.#isReady = value !== undefined || isOver;
+        if (this.#isReady) this.#resolve();
         if (isOver) holding.add(timer(ENDED_MS).subscribe(() => this.#release()));
       }),
     );
@@ -158,8 +167,11 @@ class SuspendedStream<T> {
     const { open } = this.store;
     const text = String(open);
     const alike = [...waiting].filter(({ store }) => store.open !== open && String(store.open) === text && store.isLike(this.store));
-    // One render may open many: a row each, with the functions of one factory.
-    if (new Set(alike.map((other) => other.#turn)).size < MOST_ALIKE) return;
+    // One render may open many: a row each, with the functions of one factory. A slow one takes many turns for that.
+    const before = alike.filter((other) => other.#isReady && other.#turn !== turn);
+    this.#nth = 1 + Math.max(0, ...before.map((other) => other.#nth));
+    const isSlow = alike.every((other) => steadyNow() - other.#openedAt < SLOW_RENDER_MS);
+    if (this.#nth <= MOST_ALIKE && (isSlow || new Set(alike.map((other) => other.#turn)).size < MOST_ALIKE)) return;
     throw new TypeError(
       'useSuspenseStream: expected the same function at each render, got another one: declare it outside of the component',
     );

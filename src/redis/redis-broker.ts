@@ -4,7 +4,7 @@ import type { Broker } from '../topics/broker-log.js';
 import { CursorLost } from '../topics/cursor.js';
 import { fromJson, warnOfPassing } from '../topics/json-value.js';
 import type { Message, PublishOptions } from '../topics/log.js';
-import { command, connection } from './redis-client.js';
+import { command, connection, inOrder } from './redis-client.js';
 import type { AnyRedis } from './redis-client.js';
 import { explain } from './redis-error.js';
 
@@ -107,15 +107,13 @@ export class RedisBroker<T> implements Broker<T> {
 
   /**
    * Returns messages after a place. A stream drops its oldest messages first. So nothing between is gone if the message at the place is
-   * still kept afterwards: commands of one connection run in order. Without a place, nothing can be gone.
+   * still kept afterwards. Without a place, nothing can be gone.
    */
   async #page(reader: AnyRedis, place: string | null, ...options: readonly string[]): Promise<readonly Entry[]> {
     const { stream } = this;
     const after = place ?? BEFORE_ALL;
-    const answers = Promise.all([
-      command(reader, 'XREAD', 'COUNT', String(PAGE), ...options, 'STREAMS', stream, after),
-      command(reader, 'XRANGE', stream, after, after),
-    ]);
+    const read = ['XREAD', 'COUNT', String(PAGE), ...options, 'STREAMS', stream, after];
+    const answers = inOrder(reader, read, ['XRANGE', stream, after, after]);
     const [entries, kept] = await firstValueFrom(from(answers).pipe(timeout(SILENCE_MS)));
     if (place !== null && (kept as readonly Entry[]).length === 0) throw new CursorLost(await this.head());
     return entriesOf(entries);

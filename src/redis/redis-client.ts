@@ -72,6 +72,17 @@ export async function command(client: AnyRedis, ...args: readonly string[]): Pro
   return isSentinel(client) ? client.sendCommand(false, [...args], PLAIN) : client.sendCommand([...args], PLAIN);
 }
 
+/** Sends two commands, of which the server runs the second one afterwards: a client of sentinels may have several connections. */
+export async function inOrder(
+  client: AnyRedis,
+  first: readonly string[],
+  second: readonly string[],
+): Promise<readonly [first: unknown, second: unknown]> {
+  const answer = command(client, ...first);
+  if (!isSentinel(client)) return Promise.all([answer, command(client, ...second)]);
+  return [await answer, await command(client, ...second)];
+}
+
 /**
  * Opens one more connection with the options of a client: a blocked read, and a subscription, hold up all other commands. Emits the new
  * client once it is connected, to later subscribers too. Closes it when the last subscriber leaves.

@@ -5,6 +5,7 @@ import { abnormalClose } from '../transport/transport.js';
 import type { SocketClose, Transport } from '../transport/transport.js';
 import type { Message } from '../wire/codec.js';
 import { Fifo } from '../util/collections.js';
+import { LONGEST_TIMER_MS } from '../util/time.js';
 import { encodedLength } from '../wire/length.js';
 import type { Side, MemoryLink } from './memory-link.js';
 
@@ -131,7 +132,7 @@ export class MemoryTransport implements Transport {
     this.#travelling.push(item);
     const now = asyncScheduler.now();
     this.#due = Math.max(this.#due, now + delayMs);
-    if (this.#due > now) asyncScheduler.schedule(this.#arrive, this.#due - now);
+    if (this.#due > now) asyncScheduler.schedule(this.#arrive, Math.min(this.#due - now, LONGEST_TIMER_MS));
     else soon(this.#arrive);
   }
 

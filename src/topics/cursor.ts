@@ -1,6 +1,6 @@
 import { declaredError } from '../stream/end.js';
 import { randomInt32 } from '../util/random.js';
-import { RemoteError, StreamError } from '../wire/errors.js';
+import { isMuxError, StreamError } from '../wire/errors.js';
 import { ResetCode } from '../wire/codes.js';
 
 const NAME = 'CursorLost';
@@ -52,8 +52,10 @@ export class CursorLost<C = unknown> extends StreamError {
 /** Returns the loss that an error of a call reports, or `null`. */
 export function lossIn(error: unknown): CursorLost | null {
   if (error instanceof CursorLost) return error;
-  const data = error instanceof RemoteError ? lostData(error.payload) : null;
-  return data === null ? null : new CursorLost(data.resetTo, (error as RemoteError).reason, { cause: error });
+  // Not `instanceof`, because a program may load two copies of this package.
+  if (!isMuxError(error) || error.code !== 'REMOTE') return null;
+  const data = lostData(error.payload);
+  return data && new CursorLost(data.resetTo, error.reason, { cause: error });
 }
 
 function lostData(payload: unknown): { readonly resetTo: unknown } | null {

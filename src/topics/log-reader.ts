@@ -179,8 +179,9 @@ export class LogReader<T, C, R = Item<T, C>> extends PulledIterator<R> implement
     this.#advance();
   }
 
-  /** The source has failed. */
+  /** The source has failed. One that was released before is not heard. */
   reject(error: unknown): void {
+    if (this.#source === null) return;
     this.#isAsked = false;
     this.#source = null;
     this.#fail(error);

@@ -1,9 +1,10 @@
-import { asyncScheduler, interval, merge, noop, Observable, share, Subject, Subscription, take, throttleTime } from 'rxjs';
+import { asyncScheduler, interval, merge, Observable, share, Subject, Subscription, take, throttleTime } from 'rxjs';
 import type { Subscriber } from 'rxjs';
 import { log } from '../logger.js';
 import type { Peer } from '../peer/peer.js';
 import { checkPeer } from '../peer/options.js';
 import { checkNumber, checkOptions, errorText } from '../util/check.js';
+import { LONGEST_TIMER_MS } from '../util/time.js';
 import { channelOf, checkBus, checkName } from './bus.js';
 import type { Bus } from './bus.js';
 import { BrokerError } from './broker-error.js';
@@ -54,14 +55,15 @@ export function presence(bus: Bus, options: PresenceOptions = {}): Presence {
   checkBus('presence', bus);
   checkOptions(options, { leaseMs: true, channel: true });
   const { leaseMs = 10_000, channel = 'presence' } = options;
-  return new BusPresence(bus, channelOf('presence', 'presence', 'the channel', channel), checkNumber('leaseMs', leaseMs, LEASE_TICKS));
+  const tickMs = Math.min(checkNumber('leaseMs', leaseMs, LEASE_TICKS) / LEASE_TICKS, LONGEST_TIMER_MS);
+  return new BusPresence(bus, channelOf('presence', 'presence', 'the channel', channel), tickMs);
 }
 
 /** The ticks of a lease. A server renews it at every second one, so two renewals may be lost. */
 const LEASE_TICKS = 6;
 
-/** A server sends all its members at most once in this part of a lease, however many others ask. */
-const REPORTS_A_LEASE = 60;
+/** A server sends all its members at most this often in a tick, however many others ask. */
+const REPORTS_A_TICK = 10;
 
 /** Another server, as this server knows it. */
 interface OtherServer {
@@ -98,15 +100,17 @@ class BusPresence implements Presence {
   constructor(
     private readonly bus: Bus,
     private readonly channel: string,
-    leaseMs: number,
+    tickMs: number,
   ) {
-    this.#running$ = new Observable<never>((subscriber) => this.#run(subscriber, leaseMs)).pipe(share());
+    this.#running$ = new Observable<never>((subscriber) => this.#run(subscriber, tickMs)).pipe(share());
   }
 
   join(room: string, member: string, peer: Peer): Subscription {
     const membership: Membership = [checkName('join', 'a room', room), checkName('join', 'a member', member)];
     checkPeer('join', peer, 'status$');
-    if (this.#running.closed) this.#running = this.#running$.subscribe({ error: noop });
+    // One line for all members. Observers receive the error themselves.
+    const error = (lost: unknown): void => log('error', 'presence has lost its bus', lost);
+    if (this.#running.closed) this.#running = this.#running$.subscribe({ error });
     this.#enter(membership);
     const joined = new Subscription(() => {
       this.#leave(membership);
@@ -127,7 +131,7 @@ class BusPresence implements Presence {
     return merge(this.#running$, this.#lists.of(room));
   }
 
-  #run(subscriber: Subscriber<never>, leaseMs: number): () => void {
+  #run(subscriber: Subscriber<never>, tickMs: number): () => void {
     this.#isLost = false;
     this.#warned = '';
     const running = this.bus.on(this.channel).subscribe({
@@ -137,18 +141,16 @@ class BusPresence implements Presence {
       },
       error: (error: unknown) => {
         this.#isLost = true;
-        // Once for all members. Observers receive the error themselves.
-        if (this.#own.memberships.length > 0) log('error', 'presence has lost its bus', error);
         subscriber.error(error);
       },
     });
     running.add(
-      interval(leaseMs / LEASE_TICKS).subscribe(() => {
+      interval(tickMs).subscribe(() => {
         this.#tick();
       }),
     );
     running.add(
-      this.#asked$.pipe(throttleTime(leaseMs / REPORTS_A_LEASE, asyncScheduler, { leading: true, trailing: true })).subscribe(() => {
+      this.#asked$.pipe(throttleTime(tickMs / REPORTS_A_TICK, asyncScheduler, { leading: true, trailing: true })).subscribe(() => {
         this.#report();
       }),
     );

@@ -71,7 +71,7 @@ export function replayable<T>(source: ReplayableSource<T>, options: ReplayableOp
   refuseBytes(source);
   if (typeof source !== 'function' && (typeof source !== 'object' || (source as unknown) === null))
     throw optionError('replayable', 'an Observable, an iterable, or a function that returns one', source);
-  return new Replay(source, checkNumber('keep', keep, 1), checkNumber('idleMs', idleMs));
+  return new Replay(source, Math.floor(checkNumber('keep', keep, 1)), checkNumber('idleMs', idleMs));
 }
 
 /** An item, the end, or an error. */

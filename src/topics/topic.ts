@@ -112,11 +112,6 @@ class Snapshot extends Relay<unknown> {
     this.to.next(value);
   }
 
-  override error(error: unknown): void {
-    if (this.stop()) this.follower.error(error);
-    this.unsubscribe();
-  }
-
   override complete(): void {
     if (this.stop()) this.follower.start();
     this.unsubscribe();

@@ -32,8 +32,8 @@ const SLICE_BYTES = 64 * 1024;
  * their way.
  *
  * Emits how many bytes the server has kept. An earlier try may have left some. Completes once the server has ended the stream. Errors as
- * `reopenOnReconnect` does, and with a ProtocolError where the server ends before it has all bytes. Unsubscribing stops the upload; another
- * one may go on later, in another page too. Cold: each subscription opens streams of its own.
+ * `reopenOnReconnect` does, and with a ProtocolError where the server ends before it has all bytes; a function does not say how many it
+ * has. Unsubscribing stops the upload; another one may go on later, in another page too. Cold: each subscription opens streams of its own.
  *
  * @param open opens a two-way stream, such as a `channel` of a contract, that {@link receiveUpload} answers. The call needs
  *   `retry: 'safe'`, and a codec that carries bytes.

@@ -1,4 +1,5 @@
 import { map } from 'rxjs';
+import { isBytes } from '../codec/json-check.js';
 import { checkPeer } from '../peer/options.js';
 import type { Peer } from '../peer/peer.js';
 import { guard } from '../rx/subscribers.js';
@@ -30,7 +31,8 @@ const MOST_WAITING_BYTES = DEFAULT_LIMITS.maxUnsentBytes;
  * The result can be sent once. A call with `retry` needs a function, so that each attempt begins anew at 0.
  *
  * @param peer the peer that makes the call
- * @param onProgress gets the bytes so far: rising numbers, the last of which counts all bytes. It is not called once the call has failed.
+ * @param onProgress gets the bytes so far: rising numbers, the last of which counts all bytes. It is not called once the input has failed, or
+ *   was stopped before its end. The last report may come after the answer, or after the error with which the remote answers.
  * @throws TypeError for a peer that is none, for bytes as the input, and unless `onProgress` is a function
  *
  * @example
@@ -139,8 +141,8 @@ class Progress<T> extends PulledIterator<T> implements AsyncIterableIterator<T, 
     taker.reject(error);
   }
 
-  #sizeOf(sized: ArrayBufferView | SharedPayload): number {
-    return ArrayBuffer.isView(sized) ? sized.byteLength : encodedLength(sized.encodedBy(this.peer.codec));
+  #sizeOf(sized: ArrayBuffer | ArrayBufferView | SharedPayload): number {
+    return sized instanceof SharedPayload ? encodedLength(sized.encodedBy(this.peer.codec)) : sized.byteLength;
   }
 
   /** Asks the remote whether it has taken what has left. */
@@ -166,6 +168,6 @@ class Progress<T> extends PulledIterator<T> implements AsyncIterableIterator<T, 
 }
 
 /** Shares the encoded form of an item with the stream that sends it. */
-function sizedFor(item: unknown): ArrayBufferView | SharedPayload {
-  return ArrayBuffer.isView(item) || item instanceof SharedPayload ? item : new SharedPayload(item);
+function sizedFor(item: unknown): ArrayBuffer | ArrayBufferView | SharedPayload {
+  return isBytes(item) || item instanceof SharedPayload ? item : new SharedPayload(item);
 }

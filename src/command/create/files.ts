@@ -166,10 +166,13 @@ const { HOST = '127.0.0.1', PORT = 8080 } = process.env;
 
 const http = createServer(({ url = '/' }, response) => {
   // A URL has no '..' left, so no path leads out of the folder. As a base, the address would take '//' for a host.
-  const { pathname } = new URL('http://localhost' + url);
+  // A stranger may ask for '*:99999', which would be no URL.
+  const { pathname } = new URL('http://localhost' + (url.startsWith('/') ? url : '/'));
   const file = createReadStream(join(page, pathname === '/' ? 'index.html' : pathname));
   response.setHeader('content-type', TYPES[extname(pathname)] ?? 'text/html; charset=utf-8');
   file.on('error', () => response.writeHead(404).end('not found')).pipe(response);
+  // Without this, a reader that leaves early would keep the file open.
+  response.on('close', () => file.destroy());
 });
 const server = answer(http);
 http.listen(Number(PORT), HOST, () => {
