@@ -190,6 +190,7 @@ describe('bad options', () => {
       [{ reconnect: null }, 'reconnect: expected a boolean or an object, got null'],
       [{ reconnect: { shouldRetry: true } }, 'reconnect.shouldRetry: expected a function, got true'],
       [{ helloTimeoutMs: null }, 'helloTimeoutMs: expected a number of at least 0, got null'],
+      [{ helloTimeoutMs: 1 }, 'helloTimeoutMs: expected hello beside it, got none'],
     ])('`connect` refuses %p and does not dial', (options, message) => {
       const socket = jest.fn<() => SocketLike>();
       expect(() => connect('ws://test', { socket, ...options })).toThrow(new TypeError(message));

@@ -23,7 +23,7 @@ export interface ConnectOptions extends PeerOptions {
   readonly hello?: ((context: DialContext) => Hello | Promise<Hello>) | undefined;
   /** How long the socket may take to open, in ms; 0 is no limit. Default 10 000. */
   readonly connectTimeoutMs?: number | undefined;
-  /** How long the hello and its reply may take together, in ms; 0 is no limit. Default 10 000. */
+  /** How long the `hello` and its reply may take together, in ms; 0 is no limit. Default 10 000. */
   readonly helloTimeoutMs?: number | undefined;
   /** Dials on the first call instead of at once. The status is `connecting` until then. Default `false`. */
   readonly lazy?: boolean | undefined;
@@ -82,6 +82,8 @@ export function connectOver(
   checkUrl(url, options.socket !== undefined);
   const { reconnect, socket, ...plan } = readOptions(CONNECT_OPTIONS, options);
   if (plan.idleCloseMs > 0 && !plan.lazy) throw new TypeError('idleCloseMs: expected lazy: true beside it, got none');
+  if (plan.hello === undefined && options.helloTimeoutMs !== undefined)
+    throw new TypeError('helloTimeoutMs: expected hello beside it, got none');
   const core = new PeerCore(resolveOptions(options, true));
   const dialer = new Dialer(core, {
     ...plan,
