@@ -410,7 +410,10 @@ export class StreamCore extends Subject<unknown> implements Deadlined, Abortable
 
   /** Later subscribers get the end when they come. rxjs would stop at the first subscriber whose teardown throws. */
   #deliverEnd(): void {
-    if (this.reader !== null) this.passEnd(this.reader);
+    const { reader } = this;
+    // It may hold the last payload, and an idle connection holds its last stream.
+    this.reader = null;
+    if (reader !== null) this.passEnd(reader);
     if (this.observed) for (const subscriber of takeObservers(this)) this.passEnd(subscriber);
   }
 
