@@ -682,6 +682,7 @@ export class StreamCore extends Subject<unknown> implements Deadlined, Abortable
     this.cause = cause;
     this.#failure = error;
     if (this.#deadline !== null) this.owner.deadlines.cancel(this.#deadline);
+    this.#deadline = null;
     if (this.#signal !== null) this.owner.signals.remove(this.#signal, this);
     if ((this.#facts & COMPLETED_BY_REMOTE) === 0) this.#deliverEnd();
     this.extras?.gone(cause);
