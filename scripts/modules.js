@@ -34,7 +34,7 @@ const inspectorPage = {
 /** The folders of the sources that a page of a client loads. */
 const LAYERS = ['connection', 'operators', 'peer', 'rx', 'stream', 'transport', 'util'].map((folder) => join(root, 'src', folder, '/'));
 
-/** Lets the layers import rxjs by one module. So a page has one import of rxjs, and one name for each of its functions. */
+/** Resolves each import of rxjs in the layers to one module. So a page has one import of rxjs, and one name for each of its functions. */
 const oneImportOfRxjs = {
   name: 'one import of rxjs',
   setup({ onResolve, onLoad }) {
