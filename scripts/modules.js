@@ -1,6 +1,6 @@
 // Bundles the sources: one file for each door, and files for what several doors share. A program loads few files faster than a
 // hundred and more (docs/PERFORMANCE.md). The bundler renames a class that names itself in its own body: there, write `this`.
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { build, transform } from 'esbuild';
 import { DOORS } from './doors.js';
@@ -31,6 +31,27 @@ const inspectorPage = {
   },
 };
 
+/** The folders of the sources that a page of a client loads. */
+const LAYERS = ['connection', 'operators', 'peer', 'rx', 'stream', 'transport', 'util'].map((folder) => join(root, 'src', folder, '/'));
+
+/** Resolves each import of rxjs in the layers to one module. So a page has one import of rxjs, and one name for each of its functions. */
+const oneImportOfRxjs = {
+  name: 'one import of rxjs',
+  setup({ onResolve, onLoad }) {
+    const isLayer = (path) => LAYERS.some((folder) => path.startsWith(folder));
+    onResolve({ filter: /^rxjs$/ }, ({ path, importer }) => (isLayer(importer) ? { path, namespace: 'rxjs' } : { path, external: true }));
+    onLoad({ filter: /^rxjs$/, namespace: 'rxjs' }, () => ({ contents: `export { ${namesOfRxjs().join()} } from 'rxjs';` }));
+  },
+};
+
+/** The values of rxjs that the layers import. */
+function namesOfRxjs() {
+  const paths = LAYERS.flatMap((folder) => readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((path) => join(folder, path)));
+  const texts = paths.filter((path) => path.endsWith('.ts')).map((path) => readFileSync(path, 'utf8'));
+  const lists = texts.flatMap((text) => [...text.matchAll(/^import \{([^}]*)\} from 'rxjs';$/gm)]);
+  return [...new Set(lists.flatMap(([, list]) => list.match(/\w+/g)))].sort();
+}
+
 async function bundled(outdir, { plugins = [], ...options }) {
   const result = await build({
     absWorkingDir: root,
@@ -47,7 +68,7 @@ async function bundled(outdir, { plugins = [], ...options }) {
     // Fields are assigned in constructors and static blocks are gone, so a page compiled for less pays nothing.
     target: 'es2021',
     tsconfigRaw: { compilerOptions: { useDefineForClassFields: false, verbatimModuleSyntax: true } },
-    plugins: [privateNamesAsProperties(join(root, 'src')), inspectorPage, ...plugins],
+    plugins: [privateNamesAsProperties(join(root, 'src')), inspectorPage, oneImportOfRxjs, ...plugins],
     ...shortMembers(join(root, 'src')),
     platform: 'neutral',
     write: false,

@@ -1,6 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from '@jest/globals';
+import { createPair } from '../../src/testing.js';
 import { JsonCodec } from '../../src/codec/json.js';
 import { Fifo } from '../../src/util/collections.js';
 import { completeFrame } from '../../src/wire/frame.js';
@@ -47,5 +48,17 @@ describe('Reassembly', () => {
     const reassembly = new Reassembly(new JsonCodec(), resolveLimits({}));
     expect(await isCollected(begun(reassembly))).toBe(true);
     expect(reassembly.unfinished).toEqual([1]);
+  });
+});
+
+describe('Peer', () => {
+  it('Peer with an idle connection keeps no answer of its last request', async () => {
+    const { dialer, acceptor } = createPair();
+    acceptor.onStream((_, stream) => stream.reply({ big: 'x'.repeat(64) }));
+    // A separate function, for the same reason.
+    const answer = async (): Promise<WeakRef<object>> => new WeakRef(await dialer.request<object>('big'));
+    const kept = await answer();
+    expect([await isCollected(kept), dialer.status.state]).toEqual([true, 'open']);
+    await dialer.close();
   });
 });

@@ -968,7 +968,7 @@ describe('overflow', () => {
       this.sent.push(value);
     }
 
-    complete(): void {
+    finish(): void {
       this.sent.push('complete');
     }
 

@@ -177,18 +177,19 @@ export function open(core: PeerCore, value: unknown, intent: Intent, options: Op
   if (timeoutMs !== undefined) checkNumber('timeoutMs', timeoutMs);
   const onOpen: ((stream: Stream) => unknown) | undefined = options.onOpen;
   if (onOpen !== undefined) checkFunction('onOpen', onOpen);
+  const isNotification = intent === 'notify';
   // Encode before the interceptors run, so that their changes to the payload are not sent.
   const payload = encodedPayload(core.codec, value);
   const headers = headersOf(core, payload, options.headers);
   const frame = sendable(core, { type: 'open', payload: payload.value, headers, end: intent !== 'continue' }, payload, null);
-  const stream = new StreamCore(core, true, intent === 'notify', headers, frame.payload);
+  const stream = new StreamCore(core, true, isNotification, headers, frame.payload);
   // A call that its signal has aborted spends no id.
-  if (signal?.aborted !== true) place(core, stream, frame);
+  if (signal?.aborted !== true) place(core, stream, frame, isNotification);
   core.tracer?.called(stream);
   if (signal != null) stream.cancelWith(signal);
   stream.limit(timeoutMs ?? (intent === 'request' ? core.options.requestTimeoutMs : 0));
   stream.send(frame);
-  for (const { hook } of core.hooks.calls.entries) hook(stream.facade, intent === 'notify');
+  for (const { hook } of core.hooks.calls.entries) hook(stream.facade, isNotification);
   // After the send: a socket takes this stream with its open already queued.
   if (stream.id === null && !stream.isClosed) sendWaiting(core, stream);
   if (onOpen === undefined) return stream;
@@ -222,15 +223,15 @@ function headersOf(
 }
 
 /** Passes a new stream to the open connection, or to the queue in which it has to wait. */
-function place(core: PeerCore, stream: StreamCore, opening: OutgoingFrame): void {
+function place(core: PeerCore, stream: StreamCore, opening: OutgoingFrame, isNotification: boolean): void {
   const { openConnection } = core;
-  const queue = queueOf(core, stream, openConnection);
+  const queue = queueOf(core, openConnection, isNotification);
   if (queue === null) openConnection?.adopt(stream);
   else queue.enqueue(stream, OutgoingFrame.encodedPayload(opening));
 }
 
 /** Returns the queue in which a new stream has to wait; `null` if the open connection takes it. */
-function queueOf(core: PeerCore, { isNotification }: StreamCore, openConnection: Connection | null): Waiting | null {
+function queueOf(core: PeerCore, openConnection: Connection | null, isNotification: boolean): Waiting | null {
   const { waiting, notifications } = core;
   const follows = isNotification && notifications.delays(openConnection);
   if (openConnection === null) return follows && core.expectsSocket ? notifications : waiting;

@@ -70,8 +70,8 @@ class DeadlineQueue {
  * So after many such calls the timer stays, until it is due or the peer ends.
  */
 export class Deadlines {
-  /** Queues that are not empty, or have a timer that stays, by time-out in ms. */
-  readonly #queues = new Map<number, DeadlineQueue>();
+  /** Queues that are not empty, or have a timer that stays, by time-out in ms. An empty Map would take some 200 bytes. */
+  #queues: Map<number, DeadlineQueue> | null = null;
   #clears = 0;
   #closed = false;
 
@@ -82,10 +82,10 @@ export class Deadlines {
    */
   add(item: Deadlined, timeoutMs: number): Deadline | null {
     if (timeoutMs <= 0 || timeoutMs === Infinity) return null;
-    let queue = this.#queues.get(timeoutMs);
+    let queue = this.#queues?.get(timeoutMs);
     if (queue === undefined) {
       queue = new DeadlineQueue(timeoutMs, this);
-      this.#queues.set(timeoutMs, queue);
+      (this.#queues ??= new Map<number, DeadlineQueue>()).set(timeoutMs, queue);
     }
     return queue.add(item);
   }
@@ -95,18 +95,19 @@ export class Deadlines {
     const { queue } = deadline;
     queue.deadlines.delete(deadline);
     // After its expiry its queue may be removed, and another queue may have replaced it.
-    if (queue.deadlines.size > 0 || this.#queues.get(queue.timeoutMs) !== queue) return;
+    if (queue.deadlines.size > 0 || this.#queues?.get(queue.timeoutMs) !== queue) return;
     if (this.#closed || this.#queues.size > 1 || ++this.#clears <= TIMER_CLEARS) this.#remove(queue);
   }
 
   /** The peer has ended. From now on no timer stays. */
   close(): void {
     this.#closed = true;
-    for (const queue of this.#queues.values()) if (queue.deadlines.size === 0) this.#remove(queue);
+    for (const queue of this.#queues?.values() ?? []) if (queue.deadlines.size === 0) this.#remove(queue);
   }
 
   #remove(queue: DeadlineQueue): void {
-    this.#queues.delete(queue.timeoutMs);
+    this.#queues?.delete(queue.timeoutMs);
+    if (this.#queues?.size === 0) this.#queues = null;
     queue.disarm();
   }
 
@@ -114,7 +115,7 @@ export class Deadlines {
   due(queue: DeadlineQueue): void {
     if (queue.deadlines.size === 0) this.#clears = 0;
     queue.expire();
-    if (queue.deadlines.size === 0 && this.#queues.get(queue.timeoutMs) === queue) this.#remove(queue);
+    if (queue.deadlines.size === 0 && this.#queues?.get(queue.timeoutMs) === queue) this.#remove(queue);
   }
 }
 
@@ -124,29 +125,10 @@ export interface Abortable {
   aborted(reason: unknown): void;
 }
 
-/** A signal and its calls. */
-class SharedSignal {
-  readonly #calls = new Set<Abortable>();
-
-  constructor(private readonly signal: AbortSignal) {
-    signal.addEventListener('abort', this.#onAbort);
-  }
-
-  add(call: Abortable): void {
-    this.#calls.add(call);
-  }
-
-  /** Removes a call. After the last call, removes the listener and returns `true`. */
-  delete(call: Abortable): boolean {
-    this.#calls.delete(call);
-    if (this.#calls.size > 0) return false;
-    this.signal.removeEventListener('abort', this.#onAbort);
-    return true;
-  }
-
-  readonly #onAbort = (): void => {
-    for (const call of this.#calls) call.aborted(this.signal.reason);
-  };
+/** The calls of one signal, and its listener. */
+interface SharedSignal {
+  readonly calls: Set<Abortable>;
+  readonly onAbort: () => void;
 }
 
 /**
@@ -158,12 +140,24 @@ export class AbortSignals {
 
   /** Calls `call.aborted` when `signal` aborts, unless the call is {@link remove removed} before. Keeps the order of the calls. */
   add(signal: AbortSignal, call: Abortable): void {
-    const shared = this.#signals.get(signal) ?? new SharedSignal(signal);
-    shared.add(call);
-    this.#signals.set(signal, shared);
+    let shared = this.#signals.get(signal);
+    if (shared === undefined) {
+      const calls = new Set<Abortable>();
+      const onAbort = (): void => {
+        for (const each of calls) each.aborted(signal.reason);
+      };
+      signal.addEventListener('abort', onAbort);
+      shared = { calls, onAbort };
+      this.#signals.set(signal, shared);
+    }
+    shared.calls.add(call);
   }
 
   remove(signal: AbortSignal, call: Abortable): void {
-    if (this.#signals.get(signal)?.delete(call) === true) this.#signals.delete(signal);
+    const shared = this.#signals.get(signal);
+    shared?.calls.delete(call);
+    if (shared?.calls.size !== 0) return;
+    signal.removeEventListener('abort', shared.onAbort);
+    this.#signals.delete(signal);
   }
 }

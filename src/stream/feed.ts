@@ -1,5 +1,4 @@
-import { Observable } from 'rxjs';
-import type { Subscriber, TeardownLogic } from 'rxjs';
+import type { TeardownLogic } from 'rxjs';
 import { Relay } from '../rx/pipeline.js';
 import type { Destination } from '../rx/pipeline.js';
 import { guard, LeanSubscriber } from '../rx/subscribers.js';
@@ -66,7 +65,8 @@ export interface Outlet {
   /** Runs `task` once {@link hasDemand} is true, or once the outlet has closed. */
   whenDemand(task: () => void): void;
   send(value: unknown): void;
-  complete(): void;
+  /** The input is exhausted. */
+  finish(): void;
   fail(error: unknown): void;
   /** A value came, but there is neither room nor a place to wait. */
   overflow(): void;
@@ -118,7 +118,7 @@ export class OverflowBuffer {
   /** The source has completed. Kept values still leave. */
   complete(): void {
     this.#completed = true;
-    if (this.#kept.length === 0) this.outlet.complete();
+    if (this.#kept.length === 0) this.outlet.finish();
   }
 
   /** Sends kept values once there is room, in the async context of the source, because another call may make the room. */
@@ -138,7 +138,7 @@ export class OverflowBuffer {
     }
     if (outlet.closed) this.#kept.clear();
     else if (this.#kept.length > 0) this.#sendWhenRoom();
-    else if (this.#completed) outlet.complete();
+    else if (this.#completed) outlet.finish();
   };
 }
 
@@ -161,15 +161,15 @@ export function pump(input: Input<unknown>, outlet: Outlet, overflow: Overflow):
 
 function push(input: Source<unknown>, outlet: Outlet, overflow: Overflow): TeardownLogic {
   const policy = new OverflowBuffer(outlet, overflow);
-  const pushed$ = new Observable<never>((subscriber) => observableFrom(input).subscribe(new PushRelay(subscriber, outlet, policy)));
-  const subscription = pushed$.subscribe({
-    error: (error: unknown) => {
+  const subscription = new LeanSubscriber({
+    error(error) {
       outlet.fail(error);
     },
-    complete: () => {
+    complete() {
       policy.complete();
     },
   });
+  observableFrom(input).subscribe(new PushRelay(subscription, outlet, policy));
   const context = new LateContext();
   if (!subscription.closed) context.take();
   return () => {
@@ -182,7 +182,7 @@ function push(input: Source<unknown>, outlet: Outlet, overflow: Overflow): Teard
 /** Stops a source that emits within `subscribe`, where there is no subscription yet: it completes once the outlet has closed. */
 class PushRelay extends Relay<unknown> {
   constructor(
-    to: Subscriber<never>,
+    to: Destination,
     private readonly outlet: Outlet,
     private readonly policy: OverflowBuffer,
   ) {
@@ -221,7 +221,7 @@ class Puller implements Pull<unknown> {
   resolve({ done, value }: IteratorResult<unknown, undefined>): void {
     if (done === true) {
       this.#isExhausted = true;
-      this.outlet.complete();
+      this.outlet.finish();
     } else if (!this.outlet.full) this.#send(value);
     // There was demand at the pull, but the queue has since reached its limit. So the value waits for room.
     else this.#waitFor('whenRoom', () => this.#send(value));
@@ -310,7 +310,12 @@ type TellStopped = (stream: StreamCore, subscriber: FeedRelay) => void;
  * reaches the subscriber. The subscriber also receives the error that ended the stream, or a ProtocolError if both sides had ended before.
  * A subscriber that leaves before cancels the stream, once the input has stopped.
  */
-export class FeedRelay extends Relay<never> {
+export class FeedRelay extends Relay<never> implements Outlet {
+  readonly queues = true;
+  /** Whether the input is exhausted. The end that follows may close the stream at once. */
+  #exhausted = false;
+  #end = true;
+  #tellStopped: TellStopped = stopped;
   #unwatch: (() => void) | null = null;
 
   constructor(
@@ -323,12 +328,13 @@ export class FeedRelay extends Relay<never> {
   /** Sends an input. */
   run(input: Input<unknown>, policy: Overflow, end = true, tellStopped: TellStopped = stopped): void {
     const { stream } = this;
-    const outlet = new StreamOutlet(stream, this, end, tellStopped);
+    this.#end = end;
+    this.#tellStopped = tellStopped;
     this.#unwatch = extrasOf(stream).whenGone(() => {
-      outlet.streamGone();
+      (this.#exhausted ? stopped : tellStopped)(stream, this);
     });
     stream.markTaken();
-    if (stream.cause === null) this.add(pump(input, outlet, policy));
+    if (stream.cause === null) this.add(pump(input, this, policy));
     else {
       releaseInput(input);
       // The stream ended without waiting for this input.
@@ -346,24 +352,8 @@ export class FeedRelay extends Relay<never> {
     super.unsubscribe();
     if (isLeft) this.stream.cancel();
   }
-}
 
-/** A stream's outbox as the outlet of {@link pump}. The first failure ends the stream. */
-class StreamOutlet implements Outlet {
-  readonly queues = true;
-  /** Whether the input is exhausted. The end that follows may close the stream at once. */
-  #exhausted = false;
-
-  constructor(
-    private readonly stream: StreamCore,
-    private readonly subscriber: FeedRelay,
-    private readonly end: boolean,
-    private readonly tellStopped: TellStopped,
-  ) {}
-
-  get closed(): boolean {
-    return this.subscriber.closed;
-  }
+  // The stream's outbox, as the outlet of its input. The first failure ends the stream
 
   get hasRoom(): boolean {
     return hasRoom(this.stream);
@@ -390,16 +380,16 @@ class StreamOutlet implements Outlet {
       checkValue(value);
       const refused = accept(this.stream, value);
       if (refused === null) return;
-      if (this.stream.cause === null) this.subscriber.error(refused);
-      else this.tellStopped(this.stream, this.subscriber);
+      if (this.stream.cause === null) this.error(refused);
+      else this.#tellStopped(this.stream, this);
     });
   }
 
-  complete(): void {
+  finish(): void {
     this.#exhausted = true;
     this.#guarded(() => {
-      if (this.end && !this.stream.sealed) accept(this.stream, undefined, true);
-      this.subscriber.complete();
+      if (this.#end && !this.stream.sealed) accept(this.stream, undefined, true);
+      this.complete();
     });
   }
 
@@ -409,11 +399,7 @@ class StreamOutlet implements Outlet {
     if (this.stream.cause === null) disclaim(error);
     // Reset first: the subscriber may release the stream on the error, which must not count as a cancel.
     failAnswer(this.stream, error);
-    this.subscriber.error(error);
-  }
-
-  streamGone(): void {
-    (this.#exhausted ? stopped : this.tellStopped)(this.stream, this.subscriber);
+    this.error(error);
   }
 
   overflow(): void {

@@ -21,23 +21,11 @@ export interface Destroyable extends AsyncIterable<unknown> {
   on?(event: 'error', listener: () => void): unknown;
 }
 
-/** Reads a Blob slice by slice. */
-export function blobSource(blob: Blob): PullSource {
-  let offset = 0;
-  return {
-    pull: (taker) => {
-      if (offset >= blob.size) {
-        taker.resolve({ done: true, value: undefined });
-        return;
-      }
-      const slice = blob.slice(offset, (offset += BLOB_SLICE_BYTES));
-      slice.arrayBuffer().then(
-        (bytes) => taker.resolve({ done: false, value: new Uint8Array(bytes) }),
-        (error: unknown) => taker.reject(error),
-      );
-    },
-    stop: () => undefined,
-  };
+/** Yields a Blob slice by slice. */
+async function* slicesOf(blob: Blob): AsyncGenerator<Uint8Array, undefined> {
+  for (let offset = 0; offset < blob.size; offset += BLOB_SLICE_BYTES)
+    yield new Uint8Array(await blob.slice(offset, offset + BLOB_SLICE_BYTES).arrayBuffer());
+  return undefined;
 }
 
 /** A generator cannot be stopped while it runs. One that ends its own call is stopped after it has yielded its value. */
@@ -299,7 +287,7 @@ function consume(input: object, iterator: unknown): void {
  * @throws TypeError for a one-shot input that a call has already taken
  */
 export function pullSource(input: object): PullSource | null {
-  if (isBlob(input)) return blobSource(input);
+  if (isBlob(input)) return asyncSource(slicesOf(input));
   if (isReadableStream(input)) {
     refuseConsumed(input, 'a ReadableStream');
     const reader = input.getReader();

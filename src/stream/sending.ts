@@ -289,13 +289,7 @@ export function sendHeadersOfFailure(stream: StreamCore): void {
 }
 
 /** {@link accept} as a promise. Resolves once the stream's queue is short, or rejects with the error that ended the stream. */
-export function send(
-  stream: StreamCore,
-  value: unknown,
-  end: boolean,
-  headers?: MetadataInput,
-  trailers?: TrailersInput,
-): Promise<void> {
+export function send(stream: StreamCore, value: unknown, end: boolean, headers?: MetadataInput, trailers?: TrailersInput): Promise<void> {
   const refused = accept(stream, value, end, headers, trailers);
   if (refused !== null) return rejected(refused);
   if (hasRoom(stream)) return READY;
@@ -316,13 +310,7 @@ export function send(
  *
  * @throws TypeError for headers after this side's first frame; errors of the codec, of an interceptor or of the trailers
  */
-export function accept(
-  stream: StreamCore,
-  value: unknown,
-  end = false,
-  headers?: MetadataInput,
-  trailers?: TrailersInput,
-): unknown {
+export function accept(stream: StreamCore, value: unknown, end = false, headers?: MetadataInput, trailers?: TrailersInput): unknown {
   const early = refusal(stream);
   if (early !== null) return early;
   const payload = encodedPayload(stream.owner.codec, value);

@@ -410,7 +410,10 @@ export class StreamCore extends Subject<unknown> implements Deadlined, Abortable
 
   /** Later subscribers get the end when they come. rxjs would stop at the first subscriber whose teardown throws. */
   #deliverEnd(): void {
-    if (this.reader !== null) this.passEnd(this.reader);
+    const { reader } = this;
+    // It may hold the last payload, and an idle connection holds its last stream.
+    this.reader = null;
+    if (reader !== null) this.passEnd(reader);
     if (this.observed) for (const subscriber of takeObservers(this)) this.passEnd(subscriber);
   }
 
@@ -679,6 +682,7 @@ export class StreamCore extends Subject<unknown> implements Deadlined, Abortable
     this.cause = cause;
     this.#failure = error;
     if (this.#deadline !== null) this.owner.deadlines.cancel(this.#deadline);
+    this.#deadline = null;
     if (this.#signal !== null) this.owner.signals.remove(this.#signal, this);
     if ((this.#facts & COMPLETED_BY_REMOTE) === 0) this.#deliverEnd();
     this.extras?.gone(cause);

@@ -191,7 +191,7 @@ class AvailableCredit implements Outlet {
   }
 
   // Unsubscribe from the consumer's stream first: the code that ends the answer checks whether the stream still has a reader.
-  complete(): void {
+  finish(): void {
     this.#grants.unsubscribe();
     this.subscriber.complete();
   }
@@ -215,6 +215,6 @@ class AvailableCredit implements Outlet {
   }
 
   #checkSpent(): void {
-    if (this.#last && this.#credit === 0) this.complete();
+    if (this.#last && this.#credit === 0) this.finish();
   }
 }
