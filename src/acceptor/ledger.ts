@@ -20,6 +20,9 @@ function nothing(): Amounts {
   return { held: 0, streams: 0, unsent: 0 };
 }
 
+/** The amounts of a seat that shares no limit. */
+const UNCOUNTED: Amounts = Object.freeze(nothing());
+
 /** One remote address, or one connection whose address is not known. */
 interface Host {
   readonly name: string | null;
@@ -35,7 +38,7 @@ function newHost(name: string | null): Host {
 
 /** The place of one connection among all, and its share of the total limits. */
 export class Seat implements Share {
-  readonly used = nothing();
+  used: Amounts = UNCOUNTED;
   /** The connection; `null` while it is being judged, and where no limit is shared. */
   #holder: Holder | null = null;
   /** Whether the connection ends for a total. Its bytes still count towards the limit, but other connections need not wait for them. */
@@ -58,6 +61,7 @@ export class Seat implements Share {
     if (!this.ledger.isShared) return null;
     this.#holder = holder;
     this.#end = end;
+    this.used = nothing();
     this.ledger.add(this);
     return this;
   }

@@ -76,6 +76,8 @@ export class Outbound implements Place, PipelineHost {
   /** The frame that left last of all; `undefined` before the end. */
   #last: OutgoingFrame | null | undefined;
   #pumping = false;
+  /** Made for the first queued frame. */
+  #cut: Cut | null = null;
   /** Made for the first task. */
   #whenFlushed: (() => void)[] | null = null;
   /** Whether the socket is full, or the share of this turn is used up. */
@@ -384,7 +386,7 @@ export class Outbound implements Place, PipelineHost {
     const { frames, bytes, front } = sending;
     let slice: Frame;
     try {
-      slice = sending.take(stream.id, this.#cut);
+      slice = sending.take(stream.id, (this.#cut ??= this.#newCut()));
     } catch (error) {
       this.drop(stream);
       this.#unsendable(front, stream, error);
@@ -404,10 +406,10 @@ export class Outbound implements Place, PipelineHost {
     return charge;
   }
 
-  readonly #cut: Cut = (frame) => {
+  #newCut(): Cut {
     const { transport, maxFrameBytes, codec } = this.connection;
-    return frame.isSmall ? null : (transport.cut ?? slicerToSend)(frame, maxFrameBytes, codec);
-  };
+    return (frame) => (frame.isSmall ? null : (transport.cut ?? slicerToSend)(frame, maxFrameBytes, codec));
+  }
 
   #sendDirectly(frame: OutgoingFrame, stream: StreamCore | null, bytes: number): void {
     this.connection.share?.queued(bytes);

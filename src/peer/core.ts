@@ -35,7 +35,8 @@ let peers = 0;
 /** The parts of a peer: its hooks, its waiting streams, its connections, and the source of its sockets. */
 export class PeerCore implements ConnectionOwner {
   readonly codec: Codec;
-  context: PeerContext;
+  /** `null` before the first look at an empty one. */
+  context: PeerContext | null;
   readonly #number = ++peers;
   /** The address of the other side, without credentials and query; empty while it is not known. */
   remote = '';
@@ -57,7 +58,8 @@ export class PeerCore implements ConnectionOwner {
   readonly tally = new Tally();
   /** The share of limits together with other connections; `null` for none. */
   share: Share | null = null;
-  readonly #connections = new Set<Connection>();
+  /** There are seldom two. */
+  #connections: readonly Connection[] = [];
   #source: SocketSource | null = null;
   #peer: Peer | null = null;
   /** The last connection that became {@link ready}, until it ends. */
@@ -73,7 +75,7 @@ export class PeerCore implements ConnectionOwner {
 
   constructor(readonly options: ResolvedOptions) {
     this.codec = options.codec;
-    this.context = options.context ?? {};
+    this.context = options.context ?? null;
     this.waiting = new Waiting(options.limits.maxQueuedBytes);
     this.incoming = new IncomingStreams(this);
     if (options.onError !== undefined) this.ownHooks.errors.add(options.onError);
@@ -160,7 +162,7 @@ export class PeerCore implements ConnectionOwner {
     return `its socket is ${now.state === 'closed' ? `gone (${closeText(now.reason)})` : 'closing'}${this.source.remedy}`;
   }
 
-  get connections(): ReadonlySet<Connection> {
+  get connections(): readonly Connection[] {
     return this.#connections;
   }
 
@@ -179,7 +181,7 @@ export class PeerCore implements ConnectionOwner {
   /** The socket of a connection is open. The connection accepts streams once it is {@link ready}. */
   adopt(connection: Connection): void {
     this.#opened++;
-    this.#connections.add(connection);
+    this.#connections = this.#connections.concat(connection);
     if (logger.isEnabledFor('debug')) this.#debugLog()?.opened(connection.number);
     this.#handshaking = connection;
     this.incoming.gate?.socketOpened();
@@ -277,7 +279,7 @@ export class PeerCore implements ConnectionOwner {
   }
 
   ending(connection: Connection, close: SocketClose): Loss {
-    this.#connections.delete(connection);
+    this.#connections = this.#connections.filter((each) => each !== connection);
     this.tally.sentBytes += connection.sentBytes;
     if (logger.isEnabledFor('debug')) this.#debugLog()?.ended(connection.number, close);
     if (this.#handshaking === connection) this.#handshaking = null;
@@ -306,7 +308,7 @@ export class PeerCore implements ConnectionOwner {
 
   /** Whether a socket is open besides the one whose hello is under way. */
   #isDraining(): boolean {
-    return this.#connections.size > (this.#handshaking === null ? 0 : 1);
+    return this.#connections.length > (this.#handshaking === null ? 0 : 1);
   }
 
   /** The log of what this peer does, made at the first line. */

@@ -107,7 +107,7 @@ export class Peer {
    * `verify` has decided.
    */
   get context(): PeerContext {
-    return this.#core.context;
+    return (this.#core.context ??= {});
   }
 
   /**

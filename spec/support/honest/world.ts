@@ -146,7 +146,7 @@ export class HonestWorld {
       queued: sum(({ outbound }) => outbound.frames),
       sockets: this.#ends.reduce((total, { left }) => total + left, 0),
       timers: this.time.pending,
-      connections: this.#cores.reduce((total, { connections: open }) => total + open.size, 0),
+      connections: this.#cores.reduce((total, { connections: open }) => total + open.length, 0),
     };
   }
 }

@@ -160,7 +160,7 @@ export class HostilePeer {
   get kept(): Readonly<Record<string, number>> {
     const { streams, places, budget, outbound } = this.session;
     const kept = {
-      sessions: this.#core.connections.size,
+      sessions: this.#core.connections.length,
       streams: streams.size,
       places,
       heldBytes: budget.held.used,

@@ -194,7 +194,7 @@ export class Dialer implements SocketSource {
     if (this.#phase === 'stopped') return;
     this.#halt();
     const reason = { ...(this.#last ?? NEVER_OPEN), willRetry: false };
-    if (this.core.connections.size === 0 && this.#pendingLosses === 0) this.core.finish(reason, null);
+    if (this.core.connections.length === 0 && this.#pendingLosses === 0) this.core.finish(reason, null);
     else if (this.core.openConnection === null) this.core.waiting.failAll({ how: 'lost', reason }, null);
   }
 
@@ -425,7 +425,7 @@ export class Dialer implements SocketSource {
   #finish(reason: CloseReason, error: AnyMuxError | null): void {
     this.#halt();
     this.#dialError ??= error;
-    if (this.core.connections.size === 0) this.core.finish({ ...reason, willRetry: false }, this.#dialError);
+    if (this.core.connections.length === 0) this.core.finish({ ...reason, willRetry: false }, this.#dialError);
     else this.core.waiting.failAll({ how: 'lost', reason }, error);
   }
 
