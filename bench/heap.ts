@@ -1,5 +1,6 @@
 // `npm run bench:heap` measures the objects of an idle stream and an idle connection, by class, on both sides.
 import { join } from 'node:path';
+import type { AdapterName } from './harness/adapter-names.js';
 import type { Needs } from './harness/adapter.js';
 import { fromCommandLine, readQuick } from './harness/command-line.js';
 import { grown } from './harness/heap-classes.js';
@@ -23,7 +24,8 @@ const PAGE = join(ROOT, 'docs/benchmarks/heap.md');
 
 const streams = await growth({ streams: STREAMS + FIRST + 1 }, STREAMS, (pair, count) => pair.openIdle(count));
 const topics = await growth({ streams: TOPICS + FIRST + 1 }, TOPICS, (pair, count) => pair.openIdle(count, 'topic'));
-const connections = await growth({}, CONNECTIONS, (pair, count) => pair.task('connections', { count }));
+const connections = await growth({}, CONNECTIONS, openConnections);
+const sockets = await growth({}, CONNECTIONS, openConnections, 'floor-a');
 
 const page = `# What lives on the heap
 
@@ -39,12 +41,27 @@ ${section('An idle stream', streams)}
 ${section('A followed topic', topics)}
 
 ${section('An idle connection, with its socket', connections)}
+
+## The same beyond its socket
+
+A bare socket is a connection of \`floor-a\`: a \`WebSocket\` of \`ws\`, one listener and an empty Map.
+
+${beyondSocket()}
 `;
 console.log(page);
 if (!quick) writeText(PAGE, page);
 
-async function growth(needs: Needs, count: number, open: (pair: Pair, count: number) => Promise<unknown>): Promise<Sides<HeapClass[]>> {
-  return withProcesses('rxmux-json', needs, async (pair) => {
+function openConnections(pair: Pair, count: number): Promise<unknown> {
+  return pair.task('connections', { count });
+}
+
+async function growth(
+  needs: Needs,
+  count: number,
+  open: (pair: Pair, count: number) => Promise<unknown>,
+  adapter: AdapterName = 'rxmux-json',
+): Promise<Sides<HeapClass[]>> {
+  return withProcesses(adapter, needs, async (pair) => {
     await warmUp(pair);
     await open(pair, FIRST);
     const before = await pair.classes();
@@ -58,8 +75,20 @@ function section(title: string, { client, server }: Sides<HeapClass[]>): string 
   return `## ${title}\n\n### Client\n\n${table(client)}\n\n### Server\n\n${table(server)}`;
 }
 
+function beyondSocket(): string {
+  const rows = (['client', 'server'] as const).map((side) => {
+    const [all, bare] = [totalOf(connections[side]), totalOf(sockets[side])];
+    return [side, figure(all), figure(bare), figure(all - bare)];
+  });
+  return markdown(['side', 'a connection', 'a bare socket', 'beyond'], rows);
+}
+
+function totalOf(classes: readonly HeapClass[]): number {
+  return classes.reduce((sum, { bytes }) => sum + bytes, 0);
+}
+
 function table(classes: readonly HeapClass[]): string {
-  const total = classes.reduce((sum, { bytes }) => sum + bytes, 0);
+  const total = totalOf(classes);
   const rows = classes.map(({ name, count, bytes }) => [name, figure(count), figure(bytes), `${((bytes / total) * 100).toFixed(1)} %`]);
   return markdown(['class', 'objects', 'bytes', 'share'], [...rows, ['all', '', figure(total), '']]);
 }

@@ -256,7 +256,7 @@ export class Rig {
 
   #knowFastLine(): void {
     const { outbound, transit } = this.connection;
-    const { ping } = transit;
+    const ping: SendPing = transit.ping.bind(transit);
     let ask: SendPing = (answered) => {
       ask = ping;
       answered(1);
