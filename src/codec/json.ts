@@ -3,7 +3,7 @@ import type { Codec, Message } from '../wire/codec.js';
 import { ProtocolError } from '../wire/errors.js';
 import { ABSENT, V1_FRAME_TYPES, payloadFrame } from '../wire/frame.js';
 import type { CompleteFrame, Frame, Metadata } from '../wire/frame.js';
-import { encodedLength } from '../wire/length.js';
+import { MOST_BYTES_PER_UNIT, edgeBefore, encodeInto, encodedLength } from '../wire/length.js';
 import { DEFAULT_LIMITS } from '../wire/limits.js';
 import type { DecodeLimits } from '../wire/limits.js';
 import { fromMapping } from '../wire/mapping.js';
@@ -56,15 +56,47 @@ export function decodeCanonical(message: string, maxDepth: number): CompleteFram
   return payloadFrame(type, stream, message.charCodeAt(at + AFTER_QUOTE) === E, payload, headers);
 }
 
-/** Returns the bytes of a slice of JSON between the quotes of a JSON string, where its quotes and backslashes are escaped. */
+/**
+ * Returns the bytes of a slice of JSON between the quotes of a JSON string, where its quotes and backslashes are escaped. Nothing else
+ * needs an escape: JSON has already escaped control characters and halves of surrogate pairs.
+ */
 export function quotedLength(json: string): number {
-  // Three native searches are many times faster than writing the string.
+  // Three native searches are many times faster than any loop or pattern.
   if (!json.includes('"') && !json.includes('\\') && encodedLength(json) === json.length) return json.length;
-  return encodedLength(JSON.stringify(json)) - QUOTES;
+  let length = 0;
+  for (let from = 0; from < json.length;) {
+    const to = edgeBefore(json, Math.min(from + PIECE, json.length));
+    length += pieceLength(json.slice(from, to));
+    from = to;
+  }
+  return length;
 }
 
-/** The length of the quotes around a string. */
-const QUOTES = 2;
+function pieceLength(piece: string): number {
+  const { written } = encodeInto(piece, BYTES);
+  BYTES.fill(0, written, written + WORD_BYTES);
+  let escapes = 0;
+  for (let at = 0; at * WORD_BYTES < written; at++) {
+    const word = Number(WORDS[at]);
+    escapes += count(word ^ QUOTES) + count(word ^ BACKSLASHES);
+  }
+  return written + escapes;
+}
+
+/** Returns how many bytes of a word are zero. */
+function count(word: number): number {
+  // Sets the top bit of each zero byte, and no other bit.
+  const zeros = ~(((word & LOW_BITS) + LOW_BITS) | word | LOW_BITS);
+  return Math.imul(zeros >>> 7, 0x01010101) >>> 24;
+}
+
+const WORD_BYTES = 4;
+const QUOTES = 0x22222222;
+const BACKSLASHES = 0x5c5c5c5c;
+const LOW_BITS = 0x7f7f7f7f;
+const PIECE = 1_024;
+const BYTES = new Uint8Array(PIECE * MOST_BYTES_PER_UNIT + WORD_BYTES);
+const WORDS = new Int32Array(BYTES.buffer);
 
 /**
  * Writes headers of texts, numbers, booleans and `null`, as nearly all are, in two thirds of the time of `JSON.stringify`. It reads

@@ -11,16 +11,48 @@ export interface Deadlined {
   expire(timeoutMs: number): void;
 }
 
-/** The deadline of one item. */
-export interface Deadline {
-  readonly item: Deadlined;
-  readonly at: number;
-  readonly queue: DeadlineQueue;
+const NOTHING: Deadlined = {
+  expire() {
+    // The sentinel never expires.
+  },
+};
+
+/** The deadline of one item, linked between the previous and the next deadline of the same time-out. */
+export class Deadline {
+  #earlier: Deadline = this;
+  #later: Deadline = this;
+
+  constructor(
+    readonly item: Deadlined,
+    readonly at: number,
+    readonly queue: DeadlineQueue,
+  ) {}
+
+  get later(): Deadline {
+    return this.#later;
+  }
+
+  /** Inserts this deadline before `next`. Before the sentinel means at the end of the queue. */
+  insertBefore(next: Deadline): void {
+    this.#earlier = next.#earlier;
+    this.#later = next;
+    next.#earlier.#later = next.#earlier = this;
+  }
+
+  /** Removes this deadline from its list, if it is still in. Afterwards it references no other deadline. */
+  unlink(): void {
+    this.#earlier.#later = this.#later;
+    this.#later.#earlier = this.#earlier;
+    this.#earlier = this.#later = this;
+  }
 }
 
-/** The deadlines of one time-out, with one timer for all. They expire in the order in which they were added. */
+/**
+ * The deadlines of one time-out, in the order of their expiry, with one timer for all. A circular doubly linked list with a sentinel, so that
+ * insertion and removal are O(1).
+ */
 class DeadlineQueue {
-  readonly deadlines = new Set<Deadline>();
+  readonly #sentinel = new Deadline(NOTHING, Infinity, this);
   #timer = Subscription.EMPTY;
 
   constructor(
@@ -28,24 +60,27 @@ class DeadlineQueue {
     private readonly owner: Pick<Deadlines, 'due'>,
   ) {}
 
+  get empty(): boolean {
+    return this.#sentinel.later === this.#sentinel;
+  }
+
   add(item: Deadlined): Deadline {
-    const deadline = { item, at: steadyNow() + this.timeoutMs, queue: this };
-    this.deadlines.add(deadline);
-    if (this.#timer.closed) this.#arm(this.timeoutMs);
+    const now = steadyNow();
+    const deadline = new Deadline(item, now + this.timeoutMs, this);
+    deadline.insertBefore(this.#sentinel);
+    if (this.#timer.closed) this.#arm(now);
     return deadline;
   }
 
   /** Expires the items whose time is over, and sets the timer for the next one. */
   expire(): void {
     const now = steadyNow();
-    for (const deadline of this.deadlines) {
-      if (deadline.at > now) {
-        this.#arm(deadline.at - now);
-        return;
-      }
-      this.deadlines.delete(deadline);
-      deadline.item.expire(this.timeoutMs);
+    // The sentinel comes last, and never expires.
+    for (let first = this.#sentinel.later; first.at <= now; first = this.#sentinel.later) {
+      first.unlink();
+      first.item.expire(this.timeoutMs);
     }
+    if (!this.empty) this.#arm(now);
   }
 
   /** Clears the timer. */
@@ -53,13 +88,12 @@ class DeadlineQueue {
     this.#timer.unsubscribe();
   }
 
-  #arm(restMs: number): void {
-    this.#timer = asyncScheduler.schedule(
-      () => {
-        this.owner.due(this);
-      },
-      Math.min(LONGEST_TIMER_MS, restMs),
-    );
+  #arm(now: number): void {
+    this.#timer.unsubscribe();
+    const rest = Math.min(LONGEST_TIMER_MS, Math.max(0, this.#sentinel.later.at - now));
+    this.#timer = asyncScheduler.schedule(() => {
+      this.owner.due(this);
+    }, rest);
   }
 }
 
@@ -93,16 +127,16 @@ export class Deadlines {
   /** Cancels a deadline, if it has not expired. */
   cancel(deadline: Deadline): void {
     const { queue } = deadline;
-    queue.deadlines.delete(deadline);
+    deadline.unlink();
     // After its expiry its queue may be removed, and another queue may have replaced it.
-    if (queue.deadlines.size > 0 || this.#queues?.get(queue.timeoutMs) !== queue) return;
+    if (!queue.empty || this.#queues?.get(queue.timeoutMs) !== queue) return;
     if (this.#closed || this.#queues.size > 1 || ++this.#clears <= TIMER_CLEARS) this.#remove(queue);
   }
 
   /** The peer has ended. From now on no timer stays. */
   close(): void {
     this.#closed = true;
-    for (const queue of this.#queues?.values() ?? []) if (queue.deadlines.size === 0) this.#remove(queue);
+    for (const queue of this.#queues?.values() ?? []) if (queue.empty) this.#remove(queue);
   }
 
   #remove(queue: DeadlineQueue): void {
@@ -113,9 +147,9 @@ export class Deadlines {
 
   /** The timer of a queue is due. */
   due(queue: DeadlineQueue): void {
-    if (queue.deadlines.size === 0) this.#clears = 0;
+    if (queue.empty) this.#clears = 0;
     queue.expire();
-    if (queue.deadlines.size === 0 && this.#queues?.get(queue.timeoutMs) === queue) this.#remove(queue);
+    if (queue.empty && this.#queues?.get(queue.timeoutMs) === queue) this.#remove(queue);
   }
 }
 
