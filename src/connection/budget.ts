@@ -206,8 +206,9 @@ export abstract class Brake {
  */
 export class ReadBackpressure extends Brake implements Clock {
   #timer = Subscription.EMPTY;
-  /** When the pause began; `null` while there is none. */
-  #pausedAt: number | null = null;
+  paused = false;
+  /** When the last pause began. */
+  #pausedAt = 0;
   /** The length of all earlier pauses. */
   #pausedMs = 0;
 
@@ -218,20 +219,17 @@ export class ReadBackpressure extends Brake implements Clock {
     super(pauseMs);
   }
 
-  get paused(): boolean {
-    return this.#pausedAt !== null;
-  }
-
   now(): number {
     return this.at(steadyNow());
   }
 
   /** Returns the time of this clock at `now` of the steady clock, in ms. */
   at(now: number): number {
-    return Math.min(now, this.#pausedAt ?? now) - this.#pausedMs;
+    return (this.paused ? Math.min(now, this.#pausedAt) : now) - this.#pausedMs;
   }
 
   protected engage(): void {
+    this.paused = true;
     this.#pausedAt = steadyNow();
     this.transport.pause();
     this.#timer = patientTimer(this.pauseMs, () => {
@@ -242,9 +240,8 @@ export class ReadBackpressure extends Brake implements Clock {
 
   protected release(): void {
     this.#timer.unsubscribe();
-    const now = steadyNow();
-    this.#pausedMs += now - (this.#pausedAt ?? now);
-    this.#pausedAt = null;
+    this.#pausedMs += steadyNow() - this.#pausedAt;
+    this.paused = false;
     this.transport.resume();
   }
 }
