@@ -70,6 +70,9 @@ function afterFailure({ backoff }: Client, openMs: number | null): number {
   return backoff.delay(reason.code, facts(openMs));
 }
 
+/** After as many time-outs of each client, on average, the clients never come back. */
+const MOST_TIMEOUTS = 100;
+
 /** Plays one loss in virtual time, with the library's own back-off. The same numbers come out of each run. */
 export function play(herd: Herd): Outcome {
   const random = new Random(1);
@@ -105,12 +108,14 @@ export function play(herd: Herd): Outcome {
         continue;
       }
       timeouts += weight;
+      if (timeouts > MOST_TIMEOUTS * herd.clients) break;
       now += CONNECT_TIMEOUT_MS;
     }
     client.rank = now + afterFailure(client, null);
     dials.add(client);
   }
   for (const spy of spies) spy.mockRestore();
+  if (back.length < sample) throw new Error(`expected all clients to come back, got ${back.length} of ${sample}`);
   back.sort((a, b) => a - b);
   return {
     peak: (mostWithin(arrivals, 1_000) * weight) / herd.processes,

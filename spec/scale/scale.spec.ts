@@ -53,6 +53,10 @@ describe('a herd', () => {
     expect(peak).toBeLessThan(300);
   });
 
+  it('A herd whose dials time out for ever fails the plan', () => {
+    expect(() => play({ ...herd, costMs: 100, busy: 0.5 })).toThrow('expected all clients to come back');
+  });
+
   it('Clients wait in line where their dials cost more than the core has', () => {
     // 1 000 dials at each process, of 4 ms each at half a core.
     const { allMs, timeouts } = play({ ...herd, costMs: 2, busy: 0.5 });
