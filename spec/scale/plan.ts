@@ -1,4 +1,5 @@
 import type { Figures } from './figures.js';
+import { CONNECT_TIMEOUT_MS } from './herd.js';
 
 /** The plan's own numbers: chosen, not measured. */
 export const CHOSEN = {
@@ -11,6 +12,8 @@ export const CHOSEN = {
   probeEveryS: 20,
   leaseS: 10,
   drainS: 10,
+  /** `maxDelayMs` of the clients. With the default of 5 s, a million of them keeps few processes busy with dials that are abandoned. */
+  maxDelayMs: 60_000,
 };
 
 /** A way to use a million connections. */
@@ -48,6 +51,7 @@ export interface Load {
 }
 
 const US_PER_S = 1e6;
+const US_PER_MS = 1e3;
 
 export function loadOf({ published, followers, together = false }: Workload, processes: number, figures: Figures): Load {
   const connections = CHOSEN.connections / processes;
@@ -74,12 +78,24 @@ function processesWith(followers: number, processes: number): number {
   return processes * (1 - (1 - 1 / processes) ** followers);
 }
 
-/** The smallest number of processes that carries a workload when one of them is missing. */
+/** The smallest number of processes that carries a workload when one of them is missing, and takes back all clients at once. */
 export function planOf(workload: Workload, figures: Figures): Load {
   for (let processes = 2; ; processes++) {
     const { bytes, busy } = loadOf(workload, processes - 1, figures);
-    if (bytes <= CHOSEN.bytes && busy <= CHOSEN.busy) return loadOf(workload, processes, figures);
+    const fits = bytes <= CHOSEN.bytes && busy <= CHOSEN.busy;
+    if (fits && redialing(processes, figures) <= 1) return loadOf(workload, processes, figures);
   }
+}
+
+/** The busy share of a core while all clients dial, time out, wait and dial again. Above 1, such a herd may never end. */
+export function redialing(processes: number, figures: Figures): number {
+  const eachMs = CONNECT_TIMEOUT_MS + CHOSEN.maxDelayMs / 2;
+  return (CHOSEN.connections / processes / eachMs) * returnMs(figures);
+}
+
+/** The CPU of a process for a client that comes back, and follows its topic again, in ms. */
+export function returnMs({ dialUs, followUs }: Figures): number {
+  return (dialUs + followUs) / US_PER_MS;
 }
 
 /** The cost of presence, where each connection is one member of one room. */

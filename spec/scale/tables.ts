@@ -2,7 +2,7 @@ import { figure } from '../../bench/report/table.js';
 import type { Measured } from './figures.js';
 import { play } from './herd.js';
 import type { Herd } from './herd.js';
-import { CHOSEN, loadOf, planOf, presenceOf, TO_EACH_USER, WORKLOADS } from './plan.js';
+import { CHOSEN, loadOf, planOf, presenceOf, returnMs, TO_EACH_USER, WORKLOADS } from './plan.js';
 import type { Load, Workload } from './plan.js';
 
 type Row = readonly string[];
@@ -18,7 +18,7 @@ const kib = (bytes: number): string => `${figure(bytes / KIB)} KiB`;
 const mib = (bytes: number): string => `${figure(bytes / MIB)} MiB`;
 const us = (value: number): string => `${figure(value)} µs`;
 const percent = (share: number): string => `${figure(100 * share)} %`;
-const seconds = (ms: number): string => `${figure(ms / MS_PER_S)} s`;
+const seconds = (ms: number): string => (ms === Infinity ? 'never' : `${figure(ms / MS_PER_S)} s`);
 
 /** The tables of docs/SCALE.md, by their headings. */
 export function tablesOf(measured: Measured): ReadonlyMap<string, readonly Row[]> {
@@ -54,10 +54,12 @@ function chosenRows(): Row[] {
     ['connections', figure(CHOSEN.connections)],
     ['a connection lasts', `${figure(CHOSEN.connectionLifeS / 60)} min`],
     ['a process is busy, with one other process missing', `at most ${percent(CHOSEN.busy)} of one core`],
+    ['a process is busy while all clients dial', 'at most 100 % of one core'],
     ['connections of a process take, with one other process missing', `at most ${mib(CHOSEN.bytes)}`],
     ['a silent connection is probed (the default)', `each ${CHOSEN.probeEveryS} s`],
     ['a lease of presence lasts (the default)', `${CHOSEN.leaseS} s`],
     ['a server drains for', `${CHOSEN.drainS} s`],
+    ['clients wait between dials, by `maxDelayMs`', `at most ${CHOSEN.maxDelayMs / MS_PER_S} s`],
   ];
 }
 
@@ -70,22 +72,26 @@ function processRow({ name, published }: Workload, load: Load): Row {
 /** The clients of the workload with the most connections at a process that follow a topic. */
 function redialRows({ figures }: Measured): Row[] {
   const { processes, connections } = planOf(TO_EACH_USER, figures);
-  const costMs = (figures.dialUs + figures.followUs) / MS_PER_S;
+  const costMs = returnMs(figures);
+  const reconnect = { maxDelayMs: CHOSEN.maxDelayMs };
   const moving = {
     clients: connections,
     processes: processes - 1,
     costMs,
     busy: loadOf(TO_EACH_USER, processes - 1, figures).busy,
     downMs: 0,
+    reconnect,
   };
-  const all = { clients: CHOSEN.connections, processes, costMs, busy: 0, spreadMs: null };
+  const all = { clients: CHOSEN.connections, processes, costMs, busy: 0, spreadMs: null, reconnect };
+  const byDefault = { ...all, reconnect: {} };
   const spreadMs = Math.min((CHOSEN.drainS * MS_PER_S) / 2, LONGEST_SPREAD_MS);
   const situations: readonly (readonly [string, Herd])[] = [
     ['one process drains', { ...moving, spreadMs }],
     ['one process is killed', { ...moving, spreadMs: null }],
     ['all processes are killed, and listen at once', { ...all, downMs: 0 }],
     [`all processes are killed, and listen after ${DOWN_S} s`, { ...all, downMs: DOWN_S * MS_PER_S }],
-    [`the same, with \`maxDelayMs: 60_000\``, { ...all, downMs: DOWN_S * MS_PER_S, reconnect: { maxDelayMs: 60_000 } }],
+    ['the same, with the default `maxDelayMs` of 5 s', { ...byDefault, downMs: DOWN_S * MS_PER_S }],
+    ['the same, with the default and twice as many processes', { ...byDefault, processes: 2 * processes, downMs: DOWN_S * MS_PER_S }],
   ];
   return situations.map(([situation, herd]) => {
     const { peak, halfMs, allMs, timeouts } = play(herd);
