@@ -2,6 +2,7 @@ import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { runInNewContext } from 'node:vm';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { firstValueFrom, mergeMap } from 'rxjs';
 import { logger } from '../../src/index.js';
 import { MsgpackCodec } from '../../src/msgpack.js';
 import { connect, serve } from '../../src/node.js';
@@ -15,6 +16,7 @@ import { collectLogs } from '../support/peer/logs.js';
 import { answerOn, handshake, portOf, rawSocket, requestOf } from '../support/socket/handshake.js';
 import type { Offer } from '../support/socket/handshake.js';
 import { until, watchResources } from '../support/socket/leaks.js';
+import { clientFrame, plain } from '../support/socket/raw-client.js';
 import { emptied, testServer } from '../support/socket/servers.js';
 import type { TestServer } from '../support/socket/servers.js';
 
@@ -276,6 +278,18 @@ describe('handshakes', () => {
       socket.write(Buffer.concat([Buffer.from(requestOf()), frame]));
       expect((await answerOn(socket)).status).toBe(101);
       await until('the frame to arrive', () => seen.length > 0);
+      expect(seen).toEqual(['early']);
+      socket.destroy();
+    });
+
+    it('A server loses no frame that arrives in one write with the handshake and with the close frame behind it', async () => {
+      const seen: unknown[] = [];
+      const { http, mux } = await started({ handler: (payload) => void seen.push(payload) });
+      const ended = firstValueFrom(mux.peers$.pipe(mergeMap(({ closed }) => closed)));
+      const socket = await rawSocket(http);
+      const frames = [plain('{"type":"open","stream":1,"payload":"early","end":true}'), clientFrame(0x88, Buffer.from([0x03, 0xe8]))];
+      socket.write(Buffer.concat([Buffer.from(requestOf()), ...frames]));
+      expect(await ended).toMatchObject({ code: 1000, wasClean: true });
       expect(seen).toEqual(['early']);
       socket.destroy();
     });

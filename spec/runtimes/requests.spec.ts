@@ -185,6 +185,16 @@ describe('upgrades that are Request objects', () => {
     }
   });
 
+  it('A peer hears a message whose socket closes in the turn in which it has opened', async () => {
+    const heard: unknown[] = [];
+    const { mux, peer } = await admitted({ onPeer: () => undefined, handler: (payload) => void heard.push(payload) });
+    mux.hooks.open(peer);
+    mux.hooks.message(peer, { rawData: '{"type":"open","stream":1,"payload":"last","end":true}', uint8Array: () => new Uint8Array() });
+    const [made] = mux.peers;
+    mux.hooks.close(peer, { code: 1000, reason: 'bye' });
+    expect([await made?.closed, heard]).toEqual([{ code: 1000, reason: 'bye', wasClean: true, willRetry: false }, ['last']]);
+  });
+
   it('A peer ends with its socket, and its place is free again', async () => {
     const { mux, peer } = await admitted({ totalLimits: { maxConnections: 1 } });
     mux.hooks.open(peer);
