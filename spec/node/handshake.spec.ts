@@ -561,6 +561,10 @@ describe('the address of a client', () => {
     ['trustProxy: expected a count of proxies, a list of their addresses, or a function, got true', true],
     ["trustProxy[1]: expected an address or a subnet, such as '10.0.0.0/8', got 'nginx'", ['10.0.0.1', 'nginx']],
     ["trustProxy[0]: expected an address or a subnet, such as '10.0.0.0/8', got '10.0.0.0/99'", ['10.0.0.0/99']],
+    ["trustProxy[0]: expected an address or a subnet, such as '10.0.0.0/8', got '10.0.0.0/'", ['10.0.0.0/']],
+    ["trustProxy[0]: expected an address or a subnet, such as '10.0.0.0/8', got '10.0.0.0/ '", ['10.0.0.0/ ']],
+    ["trustProxy[0]: expected an address or a subnet, such as '10.0.0.0/8', got '10.0.0.0/1e1'", ['10.0.0.0/1e1']],
+    ["trustProxy[0]: expected an address or a subnet, such as '10.0.0.0/8', got '10.0.0.0/8/16'", ['10.0.0.0/8/16']],
   ])('`trustProxy` throws: %s', (message, given) => {
     expect(() => readTrustProxy('trustProxy', given as TrustProxy)).toThrow(new TypeError(message));
   });
