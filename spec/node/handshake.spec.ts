@@ -335,6 +335,7 @@ describe('origins', () => {
       ['another host', 'https://evil.example', 'example.org', 403],
       ['a page in a sandbox', 'null', 'example.org', 403],
       ['a text that is no URL', 'example.org', 'example.org', 403],
+      ['a page in a file, for localhost', 'file://', 'localhost', 403],
       ['an empty origin', '', 'example.org', 403],
       ['another host, and no host to compare with', 'https://evil.example', '', 403],
       ['localhost, from this machine', 'http://localhost:5173', 'localhost:8080', 101],
