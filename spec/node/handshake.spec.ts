@@ -2,6 +2,7 @@ import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { runInNewContext } from 'node:vm';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { firstValueFrom, mergeMap } from 'rxjs';
 import { logger } from '../../src/index.js';
 import { MsgpackCodec } from '../../src/msgpack.js';
 import { connect, serve } from '../../src/node.js';
@@ -15,6 +16,7 @@ import { collectLogs } from '../support/peer/logs.js';
 import { answerOn, handshake, portOf, rawSocket, requestOf } from '../support/socket/handshake.js';
 import type { Offer } from '../support/socket/handshake.js';
 import { until, watchResources } from '../support/socket/leaks.js';
+import { clientFrame, plain } from '../support/socket/raw-client.js';
 import { emptied, testServer } from '../support/socket/servers.js';
 import type { TestServer } from '../support/socket/servers.js';
 
@@ -279,6 +281,18 @@ describe('handshakes', () => {
       expect(seen).toEqual(['early']);
       socket.destroy();
     });
+
+    it('A server loses no frame that arrives in one write with the handshake and with the close frame behind it', async () => {
+      const seen: unknown[] = [];
+      const { http, mux } = await started({ handler: (payload) => void seen.push(payload) });
+      const ended = firstValueFrom(mux.peers$.pipe(mergeMap(({ closed }) => closed)));
+      const socket = await rawSocket(http);
+      const frames = [plain('{"type":"open","stream":1,"payload":"early","end":true}'), clientFrame(0x88, Buffer.from([0x03, 0xe8]))];
+      socket.write(Buffer.concat([Buffer.from(requestOf()), ...frames]));
+      expect(await ended).toMatchObject({ code: 1000, wasClean: true });
+      expect(seen).toEqual(['early']);
+      socket.destroy();
+    });
   });
 });
 
@@ -321,6 +335,7 @@ describe('origins', () => {
       ['another host', 'https://evil.example', 'example.org', 403],
       ['a page in a sandbox', 'null', 'example.org', 403],
       ['a text that is no URL', 'example.org', 'example.org', 403],
+      ['a page in a file, for localhost', 'file://', 'localhost', 403],
       ['an empty origin', '', 'example.org', 403],
       ['another host, and no host to compare with', 'https://evil.example', '', 403],
       ['localhost, from this machine', 'http://localhost:5173', 'localhost:8080', 101],
@@ -547,6 +562,10 @@ describe('the address of a client', () => {
     ['trustProxy: expected a count of proxies, a list of their addresses, or a function, got true', true],
     ["trustProxy[1]: expected an address or a subnet, such as '10.0.0.0/8', got 'nginx'", ['10.0.0.1', 'nginx']],
     ["trustProxy[0]: expected an address or a subnet, such as '10.0.0.0/8', got '10.0.0.0/99'", ['10.0.0.0/99']],
+    ["trustProxy[0]: expected an address or a subnet, such as '10.0.0.0/8', got '10.0.0.0/'", ['10.0.0.0/']],
+    ["trustProxy[0]: expected an address or a subnet, such as '10.0.0.0/8', got '10.0.0.0/ '", ['10.0.0.0/ ']],
+    ["trustProxy[0]: expected an address or a subnet, such as '10.0.0.0/8', got '10.0.0.0/1e1'", ['10.0.0.0/1e1']],
+    ["trustProxy[0]: expected an address or a subnet, such as '10.0.0.0/8', got '10.0.0.0/8/16'", ['10.0.0.0/8/16']],
   ])('`trustProxy` throws: %s', (message, given) => {
     expect(() => readTrustProxy('trustProxy', given as TrustProxy)).toThrow(new TypeError(message));
   });

@@ -116,6 +116,24 @@ describe('`server.notify`', () => {
     expect(logs.warnings).toEqual([]);
   });
 
+  it('A peer is left out until onHello has accepted its hello', async () => {
+    let admit: () => void = () => undefined;
+    const admitted = new Promise<void>((resolve) => (admit = resolve));
+    const server = serve({ server: http.now, onHello: (_, stream) => admitted.then(() => stream.reply('welcome')) });
+    const got: unknown[] = [];
+    const client = connect(`ws://127.0.0.1:${portOf(http.now)}`, { hello: () => ({ payload: 'me' }) });
+    client.onStream((payload) => void got.push(payload));
+    await until('the hello', () => [...server.peers].some((peer) => peer.stats().streams.remote === 1));
+    expect(server.notify('for members')).toBe(0);
+    admit();
+    await client.opened;
+    expect(server.notify('news')).toBe(1);
+    await until('the notification', () => got.length > 0);
+    expect(got).toEqual(['news']);
+    await client.close();
+    await server.close();
+  });
+
   it('A peer without room is left out with a warning, and the others receive the payload', async () => {
     const { server, got, end } = await connected(2);
     const [first] = [...server.peers];

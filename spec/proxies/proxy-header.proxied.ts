@@ -104,3 +104,10 @@ it('A header in single bytes is read, and a connection without one is closed', a
   expect(await answer(port, [...bytes, REQUEST])).toContain('200 OK');
   expect(await answer(port, [REQUEST])).toBe('');
 });
+
+// Without a `shouldUpgradeCallback`, rxmux returns the connection to the HTTP server, which then sees it a second time.
+it('An upgrade to another protocol, as Java sends with a health check, is answered behind a header', async () => {
+  const { port } = await behindHeaders();
+  const request = 'GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: Upgrade, close\r\nUpgrade: h2c\r\n\r\n';
+  expect(await answer(port, [HEADER, request])).toContain('200 OK');
+});

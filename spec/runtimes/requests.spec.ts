@@ -169,6 +169,32 @@ describe('upgrades that are Request objects', () => {
     }
   });
 
+  it('A socket that opens 10 s after its admission is closed with 1001, and leaves its place once', async () => {
+    const time = virtualTime();
+    try {
+      const { mux, peer } = await admitted({ totalLimits: { maxConnections: 2 } });
+      await time.advance(10_000);
+      mux.hooks.open(peer);
+      await time.advance();
+      expect(peer.did).toEqual(['close 1001 this side is going away']);
+      mux.hooks.close(peer, {});
+      await time.advance(10_000);
+      expect([mux.peers.size, mux.stats().limits.maxConnections]).toEqual([0, { used: 0, max: 2 }]);
+    } finally {
+      time.restore();
+    }
+  });
+
+  it('A peer hears a message whose socket closes in the turn in which it has opened', async () => {
+    const heard: unknown[] = [];
+    const { mux, peer } = await admitted({ onPeer: () => undefined, handler: (payload) => void heard.push(payload) });
+    mux.hooks.open(peer);
+    mux.hooks.message(peer, { rawData: '{"type":"open","stream":1,"payload":"last","end":true}', uint8Array: () => new Uint8Array() });
+    const [made] = mux.peers;
+    mux.hooks.close(peer, { code: 1000, reason: 'bye' });
+    expect([await made?.closed, heard]).toEqual([{ code: 1000, reason: 'bye', wasClean: true, willRetry: false }, ['last']]);
+  });
+
   it('A peer ends with its socket, and its place is free again', async () => {
     const { mux, peer } = await admitted({ totalLimits: { maxConnections: 1 } });
     mux.hooks.open(peer);

@@ -8,6 +8,7 @@ import { MsgpackCodec } from '../../src/msgpack.js';
 import { portSocket } from '../../src/port.js';
 import type { PortLike } from '../../src/port.js';
 import { virtualTime } from '../../src/testing.js';
+import { collectLogs } from '../support/peer/logs.js';
 import { turn, until } from '../support/socket/leaks.js';
 
 const KIB = 1024;
@@ -74,6 +75,8 @@ afterEach(() => {
 });
 
 describe('the handshake', () => {
+  const logs = collectLogs();
+
   it('A dialer opens when the peer of the acceptor reads, and not before', async () => {
     const [one, other] = channel();
     const acceptor = new Peer(portSocket(other), { isDialer: false, onStream: (payload, stream) => stream.reply(payload) });
@@ -83,6 +86,21 @@ describe('the handshake', () => {
     expect(dialer.status.state).toBe('connecting');
     void acceptor.serve();
     expect(await answer).toBe('hi');
+    await dialer.close();
+  });
+
+  it('A dialer that serves late hears what the acceptor has pushed meanwhile in order', async () => {
+    const [one, other] = channel();
+    const heard: unknown[] = [];
+    const acceptor = new Peer(portSocket(other), { isDialer: false });
+    const dialer = new Peer(portSocket(one, JSON_V1), { isDialer: true, onStream: (payload) => void heard.push(payload) });
+    void acceptor.serve();
+    for (const n of [1, 2, 3, 4]) acceptor.notify(n);
+    await acceptor.opened;
+    for (let nth = 0; nth < 20; nth++) await turn();
+    void dialer.serve();
+    await until('the pushes', () => heard.length === 4);
+    expect([heard, logs.warnings.length]).toEqual([[1, 2, 3, 4], 1]);
     await dialer.close();
   });
 
@@ -262,8 +280,10 @@ describe('back-pressure', () => {
     });
     for (let nth = 0; nth < 20; nth++) await turn();
     acceptor.resume?.();
+    await Promise.resolve();
     expect(heard.acceptor.map(({ data }) => data)).toEqual(['a']);
     acceptor.resume?.();
+    await Promise.resolve();
     expect(heard.acceptor.map(({ data }) => data)).toEqual(['a', 'b', 'c']);
   });
 
@@ -277,6 +297,22 @@ describe('back-pressure', () => {
 });
 
 describe('messages', () => {
+  it('A stream whose reader comes after the port was paused receives all payloads in order', async () => {
+    const port = new LonePort();
+    const peer = new Peer(portSocket(port, JSON_V1), { isDialer: true, keepalive: false });
+    void peer.serve();
+    port.deliver(['accept', JSON_V1]);
+    const stream = peer.open('all');
+    const seen: number[] = [];
+    const text = 'x'.repeat(250 * KIB);
+    for (let n = 0; n < 16; n++) port.deliver(JSON.stringify({ type: 'data', stream: 1, payload: [n, text] }));
+    stream.subscribe({ next: (payload) => seen.push((payload as [number])[0]), error: () => undefined });
+    for (let nth = 0; nth < 20; nth++) await turn();
+    expect(seen).toEqual(Array.from({ length: 16 }, (_, n) => n));
+    port.deliver(['end']);
+    await peer.closed;
+  });
+
   it('A view of bytes leaves without the rest of its buffer', async () => {
     const { dialer, heard } = await opened();
     const pool = new Uint8Array(100).fill(7);

@@ -180,6 +180,17 @@ describe('a socket over a WebSocketStream', () => {
       expect([stream.pulls, events]).toEqual([2, ['a', 'b', 'c'].map(received)]);
     });
 
+    it('A socket delivers what it has held once `resume` has returned', async () => {
+      const { socket, stream, events } = await opened();
+      socket.pause?.();
+      stream.receive('a');
+      await time.advance();
+      socket.resume?.();
+      expect(events).toEqual([]);
+      await time.advance();
+      expect(events).toEqual([received('a')]);
+    });
+
     it('A socket that its reader pauses keeps the rest for later', async () => {
       const { socket, stream, events } = await opened();
       socket.addEventListener('message', () => socket.pause?.());

@@ -59,7 +59,8 @@ export function originAllowed<Q>({ request, origin, host, remoteAddress }: Asked
   // Not `test`, which remembers where the last match of a /g expression ended.
   if (allow !== undefined) return allow.some((allowed) => (typeof allowed === 'string' ? allowed === origin : origin.search(allowed) >= 0));
   const page = parse(origin);
-  if (page === null) return false;
+  // A page in a file has no host, and the URL `file://localhost` has none, either.
+  if (page === null || page.host === '') return false;
   // Parsing makes a `Host` that names the default port equal to a `Host` that omits it.
   const server = parse(`${page.protocol}//${host ?? ''}`);
   if (server === null) return false;

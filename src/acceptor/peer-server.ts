@@ -45,8 +45,8 @@ export interface PeerServer<Q> {
   /** Resolves once {@link close} was called and every peer has closed. */
   readonly closed: Promise<void>;
   /**
-   * Sends one payload to every peer, as `peer.notify` does, and encodes it once. Peers that drain are left out. A peer that cannot queue the
-   * payload is left out with a warning in the log.
+   * Sends one payload to every peer, as `peer.notify` does, and encodes it once. Peers that drain are left out, and so are peers whose hello
+   * `onHello` has not accepted yet. A peer that cannot queue the payload is left out with a warning in the log.
    *
    * Nothing holds up a server that pushes faster than a peer reads: let `to` leave out peers with a large `bufferedAmount`.
    *

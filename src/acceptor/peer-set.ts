@@ -1,7 +1,7 @@
 import { BehaviorSubject, Subject, Subscription, defer, from, merge, mergeMap, timer } from 'rxjs';
 import { resolveClose } from '../peer/options.js';
 import type { CloseOptions, PeerContext, ResolvedClose } from '../peer/options.js';
-import type { Peer } from '../peer/peer.js';
+import { Peer } from '../peer/peer.js';
 import { notifyOrWarn } from '../peer/peers.js';
 import { completeGuarded } from '../rx/subscribers.js';
 import { asyncDispose, refuseThenable } from '../stream/promises.js';
@@ -35,8 +35,10 @@ function notifyAll(peers: Iterable<Peer>, payload: unknown, options: ServerNotif
   return notified;
 }
 
-function takesCalls({ status }: Peer): boolean {
-  return status.state === 'open' || status.state === 'connecting';
+/** Whether a peer opens streams, and its remote has been admitted. */
+function takesCalls(peer: Peer): boolean {
+  const { state } = peer.status;
+  return (state === 'open' || state === 'connecting') && Peer.core(peer)?.incoming.gate?.isOpen !== false;
 }
 
 /** A promise of `false` would choose every peer. */

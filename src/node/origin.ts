@@ -18,6 +18,8 @@ export type TrustProxy = number | readonly string[] | ((address: string, hop: nu
 /** Decides whether the address at a hop belongs to a trusted proxy. */
 export type TrustsHop = (address: string, hop: number) => boolean;
 
+/** An address, or a subnet. Without a check `Number` would read an empty count of bits as 0, which trusts every address. */
+const ENTRY = /^([^/]*)(?:\/(\d+))?$/;
 const WITH_PORT = /^(?:\[([^\]]+)\]|([\d.]+))(?::\d+)?$/;
 
 /**
@@ -81,7 +83,7 @@ function addressOf(text: string): string | null {
 function listOf(name: string, entries: readonly unknown[]): BlockList {
   const list = new BlockList();
   for (const [index, entry] of entries.entries()) {
-    const [address = '', bits] = String(entry).split('/');
+    const [, address = '', bits] = ENTRY.exec(String(entry)) ?? [];
     const family = isIPv4(address) ? 'ipv4' : 'ipv6';
     try {
       if (bits === undefined) list.addAddress(address, family);

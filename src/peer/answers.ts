@@ -72,6 +72,8 @@ export function whyUntaken(stream: Stream): Error | string | undefined {
 
 /** Sees each stream of the remote before its handlers do. */
 export interface Gate {
+  /** Whether the remote has been admitted, so that a broadcast may reach it. */
+  readonly isOpen: boolean;
   /** Returns whether the stream goes on to the handlers. Otherwise the gate has answered it. */
   admits(stream: StreamCore): boolean;
   /** A socket has opened. */

@@ -121,6 +121,7 @@ export interface ExpectedHello {
 
 /** Refuses a hello, because the acceptor has no `onHello`. Otherwise the hello would reach the handler of ordinary streams. */
 const NO_ON_HELLO: Gate = {
+  isOpen: true,
   admits(stream) {
     if (!isMarked(stream)) return true;
     stream.refuse("this server has no onHello: set one on the server, or remove the client's option hello");
@@ -169,6 +170,10 @@ export class HelloAcceptor implements Gate {
     return cause?.how === 'reset' && cause.by === 'remote';
   }
 
+  get isOpen(): boolean {
+    return this.isAnswered || this.#isRenewing;
+  }
+
   /** Starts the time limit of the hello, because a socket has opened. */
   socketOpened(): void {
     this.#limit();
@@ -182,9 +187,8 @@ export class HelloAcceptor implements Gate {
   }
 
   admits(stream: StreamCore): boolean {
-    const isAnswered = this.isAnswered;
-    if ((isAnswered || this.#isRenewing) && !isMarked(stream)) return true;
-    if (this.#hello !== null && !isAnswered) stream.refuse('the hello has not been answered yet');
+    if (this.isOpen && !isMarked(stream)) return true;
+    if (this.#hello !== null && !this.isAnswered) stream.refuse('the hello has not been answered yet');
     else this.#take(stream);
     return false;
   }

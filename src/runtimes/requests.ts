@@ -1,4 +1,4 @@
-import { asyncScheduler, defer, firstValueFrom } from 'rxjs';
+import { asyncScheduler, defer, firstValueFrom, timer } from 'rxjs';
 import type { Observable, Subscription } from 'rxjs';
 import { ledgerOf } from '../acceptor/accepted.js';
 import { isAddress } from '../acceptor/address.js';
@@ -140,9 +140,10 @@ export class RequestServer extends PeerSet<Request> {
     if ('status' in seat) return this.#refuse(asked, seat);
     const ruling = await firstValueFrom(ruling$(request, policy, leaves$));
     if (ruling.answer === 'accept') {
-      const opening = asyncScheduler.schedule(() => {
+      // Not `asyncScheduler.schedule`: its subscription stays open after its time.
+      const opening = timer(OPENING_MS).subscribe(() => {
         seat.leave();
-      }, OPENING_MS);
+      });
       return { asked, address, context: ruling.context, seat, opening };
     }
     seat.leave();

@@ -212,7 +212,10 @@ class PortSocket extends SocketEvents implements SocketLike {
   resume(): void {
     if (this.#readyState === ReadyState.OPEN) this.#accept();
     this.#paused = false;
-    this.#deliver();
+    // Later, as other sockets do: the caller may still be passing on earlier messages.
+    queueMicrotask(() => {
+      this.#deliver();
+    });
   }
 
   #accept(): void {

@@ -99,6 +99,14 @@ export class StreamSocket extends SocketEvents implements SocketLike {
 
   resume(): void {
     this.#paused = false;
+    // Later, as other sockets do: the caller may still be passing on earlier messages.
+    queueMicrotask(() => {
+      this.#goOn();
+    });
+  }
+
+  #goOn(): void {
+    if (this.#holds()) return;
     const held = this.#held;
     this.#held = undefined;
     if (held !== undefined) this.#deliver(held);
@@ -159,7 +167,7 @@ export class StreamSocket extends SocketEvents implements SocketLike {
 
   #ended(close: SocketClose): void {
     this.#end ??= close;
-    this.resume();
+    this.#goOn();
     if (!this.#reading) this.#finish();
   }
 

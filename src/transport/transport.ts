@@ -76,7 +76,7 @@ export interface Transport {
   whenBelow(bytes: number, task: () => void): void;
   /** Stops reading from the socket, if the platform can. */
   pause(): void;
-  /** Resumes reading. */
+  /** Resumes reading. The first message comes after this call has returned. */
   resume(): void;
   /** Begins the closing handshake. Cuts `reason` to the size that a close frame holds. */
   close(code: number, reason: string): void;
@@ -113,7 +113,7 @@ export interface SocketLike {
   terminate?(): void;
   /** Stops reading, if the platform can. A browser's socket cannot. */
   pause?(): void;
-  /** Resumes reading. */
+  /** Resumes reading. The first message comes after this call has returned. */
   resume?(): void;
   /** The cause for which a socket is not open yet, if the platform shows it. */
   readonly awaits?: string | undefined;

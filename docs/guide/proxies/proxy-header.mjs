@@ -7,8 +7,15 @@ const TIMEOUT_MS = 5_000;
 /** Makes an HTTP server read a PROXY header of each connection. */
 export function readProxyHeaders(http) {
   const listeners = http.listeners('connection');
+  const known = new WeakSet();
   http.removeAllListeners('connection');
   http.on('connection', (socket) => {
+    const pass = () => {
+      for (const listener of listeners) listener.call(http, socket);
+    };
+    // An upgrade to h2c may bring its connection a second time.
+    if (known.has(socket)) return pass();
+    known.add(socket);
     const drop = () => socket.destroy();
     let head = null;
     const read = () => {
@@ -27,7 +34,7 @@ export function readProxyHeaders(http) {
         return drop();
       }
       socket.setTimeout(0).off('timeout', drop).off('error', drop);
-      for (const listener of listeners) listener.call(http, socket);
+      pass();
     };
     socket.setTimeout(TIMEOUT_MS).on('timeout', drop);
     socket.on('error', drop).on('readable', read);

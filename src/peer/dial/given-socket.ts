@@ -26,6 +26,8 @@ export class GivenSocket implements SocketSource {
   #adopted = false;
   #warned = false;
   #transport: Transport | null;
+  /** Whether the socket was open when it was given. Its early messages are then read, even if it has ended before {@link start}. */
+  #wasOpen: boolean;
   #resumes = Subscription.EMPTY;
 
   /**
@@ -38,6 +40,7 @@ export class GivenSocket implements SocketSource {
     private readonly connectivity: Connectivity = browserConnectivity(),
   ) {
     this.#transport = transport;
+    this.#wasOpen = transport?.writable === true;
   }
 
   get expectsSocket(): boolean {
@@ -62,6 +65,7 @@ export class GivenSocket implements SocketSource {
   /** Passes the socket. */
   give(transport: Transport): void {
     this.#transport = transport;
+    this.#wasOpen = transport.writable;
     if (this.#started) this.#open(transport);
   }
 
@@ -110,7 +114,7 @@ export class GivenSocket implements SocketSource {
 
   #open(transport: Transport): void {
     if (this.core.isClosed) transport.terminate(NEVER_OPEN.reason);
-    else if (transport.writable) this.#opened(transport);
+    else if (this.#wasOpen || transport.writable) this.#opened(transport);
     else
       transport.opened$.subscribe({
         complete: () => {
@@ -126,7 +130,7 @@ export class GivenSocket implements SocketSource {
   #opened(transport: Transport): void {
     const expected = subprotocol(this.core.codec);
     const { protocol, closed } = transport;
-    if (closed !== null) this.#failed(closed, connectError(closed));
+    if (closed !== null && !this.#wasOpen) this.#failed(closed, connectError(closed));
     else if (protocol === '' || protocol === expected) this.#adopt(transport);
     else {
       const mismatch = new CodecMismatch(expected, protocol);
