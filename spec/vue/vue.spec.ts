@@ -2,7 +2,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { concat, defer, NEVER, of, Subject } from 'rxjs';
 import type { Observable } from 'rxjs';
-import { createApp, createSSRApp, defineComponent, effectScope, h, nextTick, shallowRef } from 'vue';
+import { createApp, createSSRApp, defineComponent, effectScope, h, nextTick, onMounted, shallowRef } from 'vue';
 import type { Component } from 'vue';
 import { renderToString } from 'vue/server-renderer';
 import { fail, contract, client, request } from '../../src/contract.js';
@@ -97,6 +97,20 @@ describe('useStream of Vue', () => {
     const page = mounted(setup, { html });
     await page.shows('a complete');
     expect(begun).toBe(1);
+  });
+
+  it('A stream that begins within `onMounted` is subscribed, and ends with its component', async () => {
+    const source$ = new Subject<string>();
+    const page = mounted(() => {
+      const shown = shallowRef<ReturnType<typeof useStream>>();
+      onMounted(() => (shown.value = useStream(() => source$)));
+      return () => textOf(shown.value?.value.value, shown.value?.status.value);
+    });
+    await page.shows('open');
+    source$.next('a');
+    await page.shows('a open');
+    page.unmount();
+    await until('no subscription', () => !source$.observed);
   });
 
   it('An effect scope ends its streams', async () => {
