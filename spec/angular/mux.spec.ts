@@ -342,6 +342,7 @@ describe('muxResource', () => {
     const resource = resourceOf(createPair().dialer, { params, stream: () => EMPTY });
     await settle();
     expect(states(resource)).toEqual(['error', undefined, 'no route']);
+    expect(resource.reload()).toBe(false);
     broken.set(false);
     await settle();
     expect(states(resource)).toEqual(['resolved', undefined, undefined]);
