@@ -554,6 +554,21 @@ describe('muxResource', () => {
       expect([second.value(), load.mock.calls]).toEqual(['none', []]);
     });
 
+    it('A page that begins with the value is reloading until its first socket is open, and reconnecting after a lost one', async () => {
+      page.set(KEY, 'of the server');
+      const { peer, server } = counting();
+      const options = { stream: () => peer.open$<string>('price'), initial: { key: 'price', load: () => NEVER } };
+      const resource = resourceOf(peer, options, { provide: TransferState, useValue: page });
+      TestBed.tick();
+      expect([peer.status.state, ...states(resource)]).toEqual(['connecting', 'reloading', 'of the server', undefined]);
+      await settle();
+      server.link?.cut();
+      await settle();
+      expect(states(resource)).toEqual(['reconnecting', 'of the server', undefined]);
+      await settle(10_000);
+      expect(states(resource)).toEqual(['reloading', 'of the server', undefined]);
+    });
+
     it('A page whose parameters come later begins with the value then, and only once', async () => {
       page.set(KEY, 'of the server');
       const params = signal<string | undefined>(undefined);
