@@ -260,6 +260,7 @@ describe('mistakes', () => {
 
     it.each<[string, Procedure, string]>([
       ['a misspelt schema', request({ payloads: NUMBER } as object), "request 'one': no 'payloads'; did you mean 'payload'?"],
+      ['an output', request({ output: NUMBER } as object), "request 'one': expected one of payload, reply, errors, got 'output'"],
       ['a reply of a stream', stream({ reply: NUMBER } as never), "stream 'one': expected one of payload, item, errors, got 'reply'"],
       [
         'a schema in the place of its object',

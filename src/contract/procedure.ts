@@ -205,7 +205,7 @@ interface Schemas {
 
 /** Keeps a misspelt name, which `answer` refuses: a page that only calls needs no such check. */
 function declare(kind: Kind, of?: Schemas): Procedure {
-  return Object.freeze({ ...of, kind, output: of?.reply ?? of?.item }) as Procedure;
+  return Object.freeze({ output: of?.reply ?? of?.item, ...of, kind }) as Procedure;
 }
 
 /**
