@@ -309,6 +309,18 @@ describe('mistakes', () => {
       for (const call of [() => calls.square.promise(1, options), () => calls.sum.promise(undefined, [1], options)])
         await expect(call()).rejects.toThrow(TypeError);
     });
+
+    it.each([
+      { kind: 'Headers', headers: new Headers({ token: 'secret' }), timeoutMs: 500 },
+      { kind: 'Map', headers: new Map([['token', 'secret']]), timeoutMs: 500 },
+      { kind: 'Promise', headers: Promise.resolve({ token: 'secret' }), timeoutMs: 500 },
+      { kind: 'Map', headers: new Map([['token', 'secret']]), timeoutMs: 0 },
+    ])('A promise of a call rejects for a $kind as its headers, beside a timeoutMs of $timeoutMs', async ({ kind, ...options }) => {
+      const calls = client(createPair().dialer, api);
+      const says = new TypeError(`expected headers or trailers to be a plain object, got [object ${kind}]`);
+      for (const call of [() => calls.square.promise(1, options), () => calls.sum.promise(undefined, [1], options)])
+        await expect(call()).rejects.toThrow(says);
+    });
   });
 
   describe('answers', () => {

@@ -5,6 +5,7 @@ import type { InputOptions, OpenOptions } from '../peer/calls.js';
 import type { Peer } from '../peer/peer.js';
 import { checkPeer } from '../peer/options.js';
 import type { Input } from '../stream/input.js';
+import { copyMetadata } from '../stream/metadata.js';
 import { checkObject, checkOptions } from '../util/check.js';
 import type { MetadataInput } from '../wire/frame.js';
 import { TIMEOUT_HEADER, checkEntry, isProcedure, opening } from './contract.js';
@@ -185,11 +186,13 @@ function callOf(peer: Peer, name: string, { kind, output }: Procedure, validate:
 /**
  * The options of a call, whose time-out travels with it.
  *
- * @throws TypeError for an unknown option: `open$` would send a stray `input`
+ * @throws TypeError for an unknown option: `open$` would send a stray `input`; and for headers that are no plain object
  */
 function timed<O extends OpenOptions<unknown, never>>(options: O | undefined, names: object = OPEN_NAMES): O | undefined {
   if (options === undefined) return options;
   checkOptions(options, names);
   const { timeoutMs = 0, headers } = options;
-  return timeoutMs > 0 && timeoutMs < Infinity ? { ...options, headers: { ...headers, [TIMEOUT_HEADER]: timeoutMs } } : options;
+  return timeoutMs > 0 && timeoutMs < Infinity
+    ? { ...options, headers: { ...copyMetadata(headers), [TIMEOUT_HEADER]: timeoutMs } }
+    : options;
 }
