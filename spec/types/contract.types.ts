@@ -80,7 +80,8 @@ export type AnswersSeeTheirs = [
 
 export type Names = [Expect<Equal<NamesOf<Api>, 'square' | 'now' | 'book' | 'chat.lines' | 'chat.deep.say' | 'both'>>];
 
-const anyAndNever = contract({ any: request<never, ReturnType<typeof JSON.parse>>() });
+declare const untypedSchemas: Readonly<Record<'payload' | 'reply', ReturnType<typeof JSON.parse>>>;
+const anyAndNever = contract({ any: request<never, ReturnType<typeof JSON.parse>>(), untyped: request(untypedSchemas) });
 const ofAny = client(peer, anyAndNever);
 type Any = Awaited<ReturnType<typeof ofAny.any.promise>>;
 
@@ -88,6 +89,8 @@ export type SpecialTypesStay = [
   Expect<Equal<Parameters<typeof ofAny.any>[0], never>>,
   Expect<Accepts<string, Any>>,
   Expect<Accepts<Any, number>>,
+  Expect<Accepts<Parameters<typeof ofAny.untyped>[0], { n: number }>>,
+  Expect<Equal<Awaited<ReturnType<typeof ofAny.untyped.promise>>, Any>>,
 ];
 
 // Without a payload, and without data, no argument is needed.

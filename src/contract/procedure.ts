@@ -83,8 +83,8 @@ export type Received<X, Of = unknown> = 0 extends 1 & X
 /** The types of a schema. */
 export type TypesOf<S> = S extends StandardSchemaV1 ? NonNullable<S['~standard']['types']> : never;
 
-/** `undefined` stands for no value. */
-type ValueOf<S> = S extends undefined ? void : Checked<S>;
+/** `undefined` stands for no value. A schema without types checks values of any type. */
+type ValueOf<S> = 0 extends 1 & S ? S : S extends undefined ? void : Checked<S>;
 
 type ErrorValues<E> = E extends undefined ? object : { readonly [N in keyof E]: ValueOf<E[N]> };
 
