@@ -29,7 +29,7 @@ export type Sendable<T, K> = [T] extends [Allowed<T, Refused<K>>] ? T : Uncarrie
 
 /** A plain type as it arrives. Most types arrive as they are, and keep their names. */
 export type Carried<T, K> = [T] extends [Allowed<T, Refused<K>>]
-  ? [T] extends [Arrived<T, Kept<K>>]
+  ? [T] extends [Unchanged<T, Kept<K>>]
     ? T
     : Arrived<T, Kept<K>>
   : Uncarried<K>;
@@ -63,6 +63,21 @@ type ArrivedList<T extends readonly unknown[], Kept> = number extends T['length'
     ? Arrived<T[number], Kept>[]
     : readonly Arrived<T[number], Kept>[]
   : { [N in keyof T]: Arrived<T[N], Kept> };
+
+/** A type without the values that arrive as other ones. Not `Arrived`: a Buffer extends the Uint8Array that arrives in its place. */
+type Unchanged<T, Kept> = T extends Flat | Kept
+  ? T
+  : T extends Bytes | { toJSON(key: never): unknown }
+    ? T extends Uint8Array
+      ? keyof T extends keyof Uint8Array
+        ? T
+        : never
+      : never
+    : T extends readonly unknown[]
+      ? readonly Unchanged<T[number], Kept>[]
+      : T extends object
+        ? { [N in keyof T]: Unchanged<T[N], Kept> }
+        : T;
 
 /** A type without the values that a codec refuses. A type that holds one does not extend it. */
 type Allowed<T, Refused> = T extends Flat

@@ -62,14 +62,21 @@ export type Arriving<X, Validated, Of = unknown> = 0 extends 1 & X
       : ArrivedOver<TypesOf<S>['output'], CodecIn<Of>>
     : Carried<X, CodecIn<Of>>;
 
+/** How a reply arrives: none as `null`, unless the caller's own schema makes another value of that. */
+type Replied<X, Validated, Of> = [Validated, X] extends [true, Checked<unknown>]
+  ? Arriving<X, Validated, Of>
+  : OrNull<Arriving<X, Validated, Of>>;
+
+type OrNull<T> = undefined extends T ? (void extends T ? T : Exclude<T, undefined> | null) : T;
+
 /** The call of one procedure, or the calls of a namespace. */
 export type CallOf<X, Validated> =
   X extends RequestProcedure<infer P, infer R, object>
-    ? RequestCall<Sent<P, X>, Arriving<R, Validated, X>>
+    ? RequestCall<Sent<P, X>, Replied<R, Validated, X>>
     : X extends StreamProcedure<infer P, infer T, object>
       ? StreamCall<Sent<P, X>, Arriving<T, Validated, X>>
       : X extends UploadProcedure<infer P, infer U, infer R, object>
-        ? UploadCall<Sent<P, X>, Sent<U, X>, Arriving<R, Validated, X>>
+        ? UploadCall<Sent<P, X>, Sent<U, X>, Replied<R, Validated, X>>
         : X extends ChannelProcedure<infer P, infer U, infer T, object>
           ? ChannelCall<Sent<P, X>, Sent<U, X>, Arriving<T, Validated, X>>
           : Client<X, Validated>;
@@ -92,7 +99,9 @@ export type Payload<X extends Procedure> = X extends { readonly '~types'?: reado
  * function Profile({ user }: { user: Reply<typeof api.me> }) { … }
  * ```
  */
-export type Reply<X extends RequestProcedure<unknown, unknown, object> | UploadProcedure<unknown, unknown, unknown, object>> = Output<X>;
+export type Reply<X extends RequestProcedure<unknown, unknown, object> | UploadProcedure<unknown, unknown, unknown, object>> = OrNull<
+  Output<X>
+>;
 
 /**
  * One item of a stream or a channel, as its caller gets it.
