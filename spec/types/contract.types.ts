@@ -182,6 +182,7 @@ const overJson = contract({
   money: request<void, Money>(),
   account: request<Account, { of: Account }>(),
   found: request<number, User | undefined>(),
+  paid: request<number, Money | undefined>(),
   checkedFound: request({ reply: z.string().optional() }),
   nothing: upload<void, number>(),
   unknown: request<unknown, unknown>(),
@@ -220,6 +221,7 @@ export type TypesOverJsonSayWhatArrives = [
 
 export type AReplyWithoutAValueArrivesAsNull = [
   Expect<Equal<Awaited<ReturnType<typeof jsonCalls.found.promise>>, User | null>>,
+  Expect<Equal<ReturnType<typeof jsonCalls.paid>, Observable<Money | null>>>,
   Expect<Equal<ReturnType<typeof jsonCalls.checkedFound>, Observable<string | null>>>,
   Expect<Equal<ReturnType<typeof checkingJson.found>, Observable<User | null>>>,
   Expect<Equal<ReturnType<typeof checkingJson.checkedFound>, Observable<string | undefined>>>,

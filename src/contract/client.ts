@@ -9,7 +9,7 @@ import { copyMetadata } from '../stream/metadata.js';
 import { checkObject, checkOptions } from '../util/check.js';
 import type { MetadataInput } from '../wire/frame.js';
 import { TIMEOUT_HEADER, checkEntry, isProcedure, opening } from './contract.js';
-import type { ArrivedOver, Carried, CodecIn } from './carried.js';
+import type { ArrivedOver, CarriedOr, CodecIn } from './carried.js';
 import type { Contract } from './contract.js';
 import type {
   ChannelProcedure,
@@ -53,30 +53,24 @@ export type ChannelCall<Payload, In, Item> = (payload: Payload, input: Input<In>
  * own schema makes them.
  *
  * @typeParam Of the procedure of the value, whose contract may name a codec
+ * @typeParam Nothing how `undefined` arrives: as `null` in the place of a reply
  */
-export type Arriving<X, Validated, Of = unknown> = 0 extends 1 & X
+export type Arriving<X, Validated, Of = unknown, Nothing = undefined> = unknown extends X
   ? X
   : [X] extends [Checked<infer S>]
     ? Validated extends true
       ? TypesOf<S>['output']
-      : ArrivedOver<TypesOf<S>['output'], CodecIn<Of>>
-    : Carried<X, CodecIn<Of>>;
-
-/** How a reply arrives: none as `null`, unless the caller's own schema makes another value of that. */
-type Replied<X, Validated, Of> = [Validated, X] extends [true, Checked<unknown>]
-  ? Arriving<X, Validated, Of>
-  : OrNull<Arriving<X, Validated, Of>>;
-
-type OrNull<T> = undefined extends T ? (void extends T ? T : Exclude<T, undefined> | null) : T;
+      : ArrivedOver<TypesOf<S>['output'], CodecIn<Of>, Nothing>
+    : CarriedOr<X, CodecIn<Of>, Nothing>;
 
 /** The call of one procedure, or the calls of a namespace. */
 export type CallOf<X, Validated> =
   X extends RequestProcedure<infer P, infer R, object>
-    ? RequestCall<Sent<P, X>, Replied<R, Validated, X>>
+    ? RequestCall<Sent<P, X>, Arriving<R, Validated, X, null>>
     : X extends StreamProcedure<infer P, infer T, object>
       ? StreamCall<Sent<P, X>, Arriving<T, Validated, X>>
       : X extends UploadProcedure<infer P, infer U, infer R, object>
-        ? UploadCall<Sent<P, X>, Sent<U, X>, Replied<R, Validated, X>>
+        ? UploadCall<Sent<P, X>, Sent<U, X>, Arriving<R, Validated, X, null>>
         : X extends ChannelProcedure<infer P, infer U, infer T, object>
           ? ChannelCall<Sent<P, X>, Sent<U, X>, Arriving<T, Validated, X>>
           : Client<X, Validated>;
@@ -99,8 +93,9 @@ export type Payload<X extends Procedure> = X extends { readonly '~types'?: reado
  * function Profile({ user }: { user: Reply<typeof api.me> }) { … }
  * ```
  */
-export type Reply<X extends RequestProcedure<unknown, unknown, object> | UploadProcedure<unknown, unknown, unknown, object>> = OrNull<
-  Output<X>
+export type Reply<X extends RequestProcedure<unknown, unknown, object> | UploadProcedure<unknown, unknown, unknown, object>> = Output<
+  X,
+  null
 >;
 
 /**
@@ -113,7 +108,9 @@ export type Reply<X extends RequestProcedure<unknown, unknown, object> | UploadP
  */
 export type Item<X extends StreamProcedure<unknown, unknown, object> | ChannelProcedure<unknown, unknown, unknown, object>> = Output<X>;
 
-type Output<X> = X extends { readonly '~types'?: readonly [unknown, infer Out, unknown?] } ? Arriving<Out, false, X> : never;
+type Output<X, Nothing = undefined> = X extends { readonly '~types'?: readonly [unknown, infer Out, unknown?] }
+  ? Arriving<Out, false, X, Nothing>
+  : never;
 
 /** A function for each procedure of a contract, in the contract's own namespaces. */
 export type Client<C, Validated = false> = { readonly [N in keyof C]: CallOf<C[N], Validated> };

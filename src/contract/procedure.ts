@@ -67,14 +67,14 @@ export interface Checked<S> {
  *
  * @typeParam Of the procedure of the value, whose contract may name a codec
  */
-export type Sent<X, Of = unknown> = 0 extends 1 & X ? X : [X] extends [Checked<infer S>] ? TypesOf<S>['input'] : Sendable<X, CodecIn<Of>>;
+export type Sent<X, Of = unknown> = unknown extends X ? X : [X] extends [Checked<infer S>] ? TypesOf<S>['input'] : Sendable<X, CodecIn<Of>>;
 
 /**
  * The type that the receiver of a value gets: as its schema makes it, or, of a plain type, as the codec carries it.
  *
  * @typeParam Of the procedure of the value, whose contract may name a codec
  */
-export type Received<X, Of = unknown> = 0 extends 1 & X
+export type Received<X, Of = unknown> = unknown extends X
   ? X
   : [X] extends [Checked<infer S>]
     ? TypesOf<S>['output']
@@ -84,7 +84,7 @@ export type Received<X, Of = unknown> = 0 extends 1 & X
 export type TypesOf<S> = S extends StandardSchemaV1 ? NonNullable<S['~standard']['types']> : never;
 
 /** `undefined` stands for no value. A schema without types checks values of any type. */
-type ValueOf<S> = 0 extends 1 & S ? S : S extends undefined ? void : Checked<S>;
+type ValueOf<S> = unknown extends S ? S : S extends undefined ? void : Checked<S>;
 
 type ErrorValues<E> = E extends undefined ? object : { readonly [N in keyof E]: ValueOf<E[N]> };
 
