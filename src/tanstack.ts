@@ -208,6 +208,8 @@ function streamed(
       signal.addEventListener('abort', () => {
         reading.unsubscribe();
         reject(signal.reason as Error);
+        // The data age from now on, although their `staleTime` has no end: the next reader opens a stream.
+        void cache.invalidateQueries({ queryKey, exact: true, refetchType: 'none' });
       });
     });
 }

@@ -174,7 +174,8 @@ function shown<State>(name: string, store: () => Store<State>): ComputedRef<Stat
     show();
   };
   const begin = (): unknown => scope.run(() => watch(store, follow, { immediate: true, flush: 'sync' }));
-  if (getCurrentInstance() === null) begin();
-  else onMounted(begin);
+  // Within `onMounted` a component has mounted already, and calls no further hook of that name.
+  if (getCurrentInstance()?.isMounted === false) onMounted(begin);
+  else begin();
   return computed(() => state.value);
 }

@@ -342,6 +342,7 @@ describe('muxResource', () => {
     const resource = resourceOf(createPair().dialer, { params, stream: () => EMPTY });
     await settle();
     expect(states(resource)).toEqual(['error', undefined, 'no route']);
+    expect(resource.reload()).toBe(false);
     broken.set(false);
     await settle();
     expect(states(resource)).toEqual(['resolved', undefined, undefined]);
@@ -551,6 +552,21 @@ describe('muxResource', () => {
       expect(states(resource)).toEqual(['resolved', 'live', undefined]);
       const second = TestBed.runInInjectionContext(() => muxResource(options));
       expect([second.value(), load.mock.calls]).toEqual(['none', []]);
+    });
+
+    it('A page that begins with the value is reloading until its first socket is open, and reconnecting after a lost one', async () => {
+      page.set(KEY, 'of the server');
+      const { peer, server } = counting();
+      const options = { stream: () => peer.open$<string>('price'), initial: { key: 'price', load: () => NEVER } };
+      const resource = resourceOf(peer, options, { provide: TransferState, useValue: page });
+      TestBed.tick();
+      expect([peer.status.state, ...states(resource)]).toEqual(['connecting', 'reloading', 'of the server', undefined]);
+      await settle();
+      server.link?.cut();
+      await settle();
+      expect(states(resource)).toEqual(['reconnecting', 'of the server', undefined]);
+      await settle(10_000);
+      expect(states(resource)).toEqual(['reloading', 'of the server', undefined]);
     });
 
     it('A page whose parameters come later begins with the value then, and only once', async () => {

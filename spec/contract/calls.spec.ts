@@ -260,6 +260,7 @@ describe('mistakes', () => {
 
     it.each<[string, Procedure, string]>([
       ['a misspelt schema', request({ payloads: NUMBER } as object), "request 'one': no 'payloads'; did you mean 'payload'?"],
+      ['an output', request({ output: NUMBER } as object), "request 'one': expected one of payload, reply, errors, got 'output'"],
       ['a reply of a stream', stream({ reply: NUMBER } as never), "stream 'one': expected one of payload, item, errors, got 'reply'"],
       [
         'a schema in the place of its object',
@@ -307,6 +308,18 @@ describe('mistakes', () => {
       const options = { timeoutMs: timeoutMs as number };
       for (const call of [() => calls.square.promise(1, options), () => calls.sum.promise(undefined, [1], options)])
         await expect(call()).rejects.toThrow(TypeError);
+    });
+
+    it.each([
+      { kind: 'Headers', headers: new Headers({ token: 'secret' }), timeoutMs: 500 },
+      { kind: 'Map', headers: new Map([['token', 'secret']]), timeoutMs: 500 },
+      { kind: 'Promise', headers: Promise.resolve({ token: 'secret' }), timeoutMs: 500 },
+      { kind: 'Map', headers: new Map([['token', 'secret']]), timeoutMs: 0 },
+    ])('A promise of a call rejects for a $kind as its headers, beside a timeoutMs of $timeoutMs', async ({ kind, ...options }) => {
+      const calls = client(createPair().dialer, api);
+      const says = new TypeError(`expected headers or trailers to be a plain object, got [object ${kind}]`);
+      for (const call of [() => calls.square.promise(1, options), () => calls.sum.promise(undefined, [1], options)])
+        await expect(call()).rejects.toThrow(says);
     });
   });
 

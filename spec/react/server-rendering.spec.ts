@@ -76,6 +76,7 @@ describe('without a provider', () => {
   it.each([
     { args: [of(1), []], says: 'useStream: expected a function, got an object' },
     { args: [() => of(1), 'ACME'], says: "useStream: expected an array of deps, got 'ACME'" },
+    { args: [() => of(1), [], { peer: {} }], says: 'useStream: expected a Peer, got an object' },
   ])('`useStream` refuses what TypeScript would: $says', ({ args, says }) => {
     const Mistaken = (): string => useStream(...(args as unknown as [() => Observable<number>, []])).status;
     expect(() => html(Mistaken)).toThrow(new TypeError(says));

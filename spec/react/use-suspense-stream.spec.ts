@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, jest } from '@jest/globals';
 import { Component, createElement, startTransition, Suspense, useState } from 'react';
 import type { ReactElement, ReactNode } from 'react';
-import { concat, map, NEVER, Observable, of, Subject, timer } from 'rxjs';
+import { concat, defer, map, NEVER, Observable, of, Subject, timer } from 'rxjs';
 import { useSuspenseStream } from '../../src/react.js';
 import type { UseStreamOptions } from '../../src/react.js';
 import { collectLogs } from '../support/peer/logs.js';
@@ -139,6 +139,23 @@ describe('useSuspenseStream', () => {
     jest.spyOn(console, 'error').mockImplementation(() => undefined);
     const page = shown(() => new Observable((subscriber) => subscriber.complete()));
     await page.shows('Error: useSuspenseStream: expected a value, got a stream that completed without one');
+  });
+
+  it('`useSuspenseStream` of two siblings opens one stream for each, where one completes long before the other', async () => {
+    const begun: string[] = [];
+    const open = (name: string, ms: number): Observable<string> =>
+      defer(() => {
+        begun.push(name);
+        return timer(ms).pipe(map(() => `${name} `));
+      });
+    const Value = ({ name, ms }: { name: string; ms: number }): string => useSuspenseStream(open, [name, ms]).value;
+    const siblings = [
+      { name: 'quick', ms: 10 },
+      { name: 'slow', ms: 1_500 },
+    ].map((props) => createElement(Value, { key: props.name, ...props }));
+    const page = rendered(() => createElement(Suspense, { fallback: 'waiting' }, siblings), {});
+    await page.shows('quick slow ');
+    expect(begun).toEqual(['quick', 'slow']);
   });
 
   it('`useSuspenseStream` names an `open` that each render makes anew', async () => {

@@ -234,6 +234,36 @@ describe('streamedOptions of TanStack', () => {
     await peer.close();
   });
 
+  it('A streamed query opens its stream again for a reader that comes after the last one has left', async () => {
+    const { peer, q } = served((_, nth) => concat(of(`a${nth}`), NEVER));
+    const client = cache();
+    const options = q.log.lines.streamedOptions({ since: 0 });
+    const first = read<string>(client, options);
+    await until('a value', () => first.data()?.[0] === 'a1');
+    first.leave();
+    const second = read<string>(client, options);
+    expect(second.data()).toEqual(['a1']);
+    await until('a value of the second stream', () => second.data()?.[0] === 'a2');
+    const third = read<string>(client, options);
+    expect(third.observer.getCurrentResult()).toMatchObject({ data: ['a2'], isStale: false });
+    second.leave();
+    third.leave();
+    await peer.close();
+  });
+
+  it('A streamed query that has completed is never stale: a later reader opens no stream', async () => {
+    const { peer, q } = served((_, nth) => of(`a${nth}`));
+    const client = cache();
+    const options = q.log.lines.streamedOptions({ since: 0 });
+    const first = read<string>(client, options);
+    await until('success', () => first.observer.getCurrentResult().fetchStatus === 'idle');
+    first.leave();
+    const second = read<string>(client, options);
+    expect(second.observer.getCurrentResult()).toMatchObject({ data: ['a1'], fetchStatus: 'idle', isStale: false });
+    second.leave();
+    await peer.close();
+  });
+
   it('A streamed query takes a reducer', async () => {
     const { peer, q } = served(() => of('a', 'b', 'c'));
     const options = q.log.lines.streamedOptions({ since: 0 }, { reducer: (_: string, line) => line, initialValue: '' });

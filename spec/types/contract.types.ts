@@ -80,7 +80,8 @@ export type AnswersSeeTheirs = [
 
 export type Names = [Expect<Equal<NamesOf<Api>, 'square' | 'now' | 'book' | 'chat.lines' | 'chat.deep.say' | 'both'>>];
 
-const anyAndNever = contract({ any: request<never, ReturnType<typeof JSON.parse>>() });
+declare const untypedSchemas: Readonly<Record<'payload' | 'reply', ReturnType<typeof JSON.parse>>>;
+const anyAndNever = contract({ any: request<never, ReturnType<typeof JSON.parse>>(), untyped: request(untypedSchemas) });
 const ofAny = client(peer, anyAndNever);
 type Any = Awaited<ReturnType<typeof ofAny.any.promise>>;
 
@@ -88,6 +89,8 @@ export type SpecialTypesStay = [
   Expect<Equal<Parameters<typeof ofAny.any>[0], never>>,
   Expect<Accepts<string, Any>>,
   Expect<Accepts<Any, number>>,
+  Expect<Accepts<Parameters<typeof ofAny.untyped>[0], { n: number }>>,
+  Expect<Equal<Awaited<ReturnType<typeof ofAny.untyped.promise>>, Any>>,
 ];
 
 // Without a payload, and without data, no argument is needed.
@@ -148,6 +151,16 @@ class Money {
   }
 }
 
+class Account {
+  constructor(
+    readonly name: string,
+    readonly password: string,
+  ) {}
+  toJSON(): { name: string } {
+    return { name: this.name };
+  }
+}
+
 interface Dated {
   at: Date | null;
   list: { on: Date; n?: number }[];
@@ -167,6 +180,11 @@ const overJson = contract({
   tree: request<Tree, Tree>(),
   json: request<Json, Json>(),
   money: request<void, Money>(),
+  account: request<Account, { of: Account }>(),
+  found: request<number, User | undefined>(),
+  paid: request<number, Money | undefined>(),
+  checkedFound: request({ reply: z.string().optional() }),
+  nothing: upload<void, number>(),
   unknown: request<unknown, unknown>(),
   dated: request<Dated, Dated, { LATE: { at: Date } }>(),
   checked: request({ payload: z.object({ at: z.coerce.date() }), reply: z.object({ at: z.coerce.date(), n: z.number() }) }),
@@ -185,6 +203,10 @@ export type TypesOverJsonSayWhatArrives = [
   Expect<Equal<ReturnType<typeof jsonCalls.json>, Observable<Json>>>,
   Expect<Equal<ReturnType<typeof jsonCalls.money>, Observable<Money>>>,
   Expect<Equal<ReturnType<typeof jsonCalls.unknown>, Observable<unknown>>>,
+  // Another type than the sender's, although the sender's extends it.
+  Expect<Equal<Parameters<typeof jsonCalls.account>[0], Account>>,
+  Expect<Equal<Parameters<Answers<OverJson>['account']>[0], { name: string }>>,
+  Expect<Equal<ReturnType<typeof jsonCalls.account>, Observable<{ of: { name: string } }>>>,
   Expect<Accepts<Awaited<ReturnType<typeof jsonCalls.dated.promise>>, DatedAsJson>>,
   Expect<Accepts<DatedAsJson, Awaited<ReturnType<typeof jsonCalls.dated.promise>>>>,
   Expect<Equal<Parameters<typeof jsonCalls.dated>[0], Dated>>,
@@ -195,6 +217,17 @@ export type TypesOverJsonSayWhatArrives = [
   Expect<Equal<Parameters<Answers<OverJson>['checked']>[0], { at: Date }>>,
   Expect<Equal<ReturnType<typeof jsonCalls.checked>, Observable<{ at: string; n: number }>>>,
   Expect<Equal<ReturnType<typeof checkingJson.checked>, Observable<{ at: Date; n: number }>>>,
+];
+
+export type AReplyWithoutAValueArrivesAsNull = [
+  Expect<Equal<Awaited<ReturnType<typeof jsonCalls.found.promise>>, User | null>>,
+  Expect<Equal<ReturnType<typeof jsonCalls.paid>, Observable<Money | null>>>,
+  Expect<Equal<ReturnType<typeof jsonCalls.checkedFound>, Observable<string | null>>>,
+  Expect<Equal<ReturnType<typeof checkingJson.found>, Observable<User | null>>>,
+  Expect<Equal<ReturnType<typeof checkingJson.checkedFound>, Observable<string | undefined>>>,
+  Expect<Equal<Awaited<ReturnType<typeof jsonCalls.nothing.promise>>, void>>,
+  Expect<Equal<Reply<OverJson['found']>, User | null>>,
+  Expect<Accepts<ReturnType<Answers<OverJson>['found']>, User | undefined>>,
 ];
 
 export type TypesOverJsonRefuseWhatItDoesNotCarry = [
@@ -210,6 +243,8 @@ const packed = contract(
     at: request<Date, { at: Date; bytes: Uint8Array }>(),
     map: request<void, Map<string, number>>(),
     deep: { put: upload<void, Uint8Array>() },
+    buffers: upload<void, Buffer, { slice: Buffer; all: Buffer[] }>(),
+    fixed: request<void, { slice: Uint8Array<ArrayBuffer> }>(),
   },
   { codec: 'msgpack' },
 );
@@ -223,10 +258,14 @@ export type OtherCodecsKeepWhatTheyCarry = [
   Expect<Equal<typeof packedCalls.at, RequestCall<Date, { at: Date; bytes: Uint8Array }>>>,
   Expect<Equal<Parameters<Answers<typeof packed>['at']>[0], Date>>,
   Expect<Accepts<Parameters<typeof packedCalls.deep.put>[1], Uint8Array[]>>,
+  // A Buffer extends Uint8Array, and arrives as one.
+  Expect<Equal<Parameters<Answers<typeof packed>['buffers']>[1], Call<Uint8Array>>>,
+  Expect<Equal<Awaited<ReturnType<typeof packedCalls.buffers.promise>>, { slice: Uint8Array; all: Uint8Array[] }>>,
+  Expect<Equal<ReturnType<typeof packedCalls.fixed>, Observable<{ slice: Uint8Array<ArrayBuffer> }>>>,
   Refuse<Accepts<ReturnType<Answers<typeof packed>['map']>, Map<string, number>>>,
   Expect<Equal<typeof richCalls.all, RequestCall<bigint, { map: Map<string, Set<Date>>; bytes: Uint8Array }>>>,
   Expect<Equal<typeof ownCalls.all, RequestCall<bigint, { url: URL; map: Map<string, bigint> }>>>,
-  Expect<Equal<NamesOf<typeof packed>, 'at' | 'map' | 'deep.put'>>,
+  Expect<Equal<NamesOf<typeof packed>, 'at' | 'map' | 'deep.put' | 'buffers' | 'fixed'>>,
 ];
 
 export type TypesOfAProcedure = [

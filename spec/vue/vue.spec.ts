@@ -2,7 +2,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { concat, defer, NEVER, of, Subject } from 'rxjs';
 import type { Observable } from 'rxjs';
-import { createApp, createSSRApp, defineComponent, effectScope, h, nextTick, shallowRef } from 'vue';
+import { createApp, createSSRApp, defineComponent, effectScope, h, nextTick, onMounted, shallowRef, watch } from 'vue';
 import type { Component } from 'vue';
 import { renderToString } from 'vue/server-renderer';
 import { fail, contract, client, request } from '../../src/contract.js';
@@ -99,6 +99,20 @@ describe('useStream of Vue', () => {
     expect(begun).toBe(1);
   });
 
+  it('A stream that begins within `onMounted` is subscribed, and ends with its component', async () => {
+    const source$ = new Subject<string>();
+    const page = mounted(() => {
+      const shown = shallowRef<ReturnType<typeof useStream>>();
+      onMounted(() => (shown.value = useStream(() => source$)));
+      return () => textOf(shown.value?.value.value, shown.value?.status.value);
+    });
+    await page.shows('open');
+    source$.next('a');
+    await page.shows('a open');
+    page.unmount();
+    await until('no subscription', () => !source$.observed);
+  });
+
   it('An effect scope ends its streams', async () => {
     const source$ = new Subject<string>();
     const scope = effectScope();
@@ -151,6 +165,21 @@ describe('useCall of Vue', () => {
     seen.abort?.();
     await page.shows('false');
     await expect(outcome).rejects.toThrow('aborted');
+  });
+
+  it.each(['pending', 'data'] as const)('`abort` within a watcher of `%s` ends a call that begins with a value', async (watched) => {
+    const source$ = new Subject<string>();
+    const seen: { call?: () => Promise<string> } = {};
+    const page = mounted(() => {
+      const used = useCall(() => concat(of('a'), source$));
+      watch(used[watched], used.abort, { flush: 'sync' });
+      seen.call = used.call;
+      return () => textOf(used.pending.value);
+    });
+    const outcome = seen.call?.();
+    expect(source$.observed).toBe(false);
+    await expect(outcome).rejects.toThrow('aborted');
+    await page.shows('false');
   });
 
   it.each([

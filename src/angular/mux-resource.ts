@@ -82,7 +82,10 @@ export interface MuxResource<T> {
   readonly status: Signal<MuxResourceStatus>;
   /** The error that ended the stream, while the status is `error`. */
   readonly error: Signal<Error | undefined>;
-  /** Opens the stream again, and keeps the value. Returns whether it does; not while the status is `idle`, `loading` or `reloading`. */
+  /**
+   * Opens the stream again, and keeps the value. Returns whether it does; not while the status is `idle`, `loading` or `reloading`, and not
+   * where `params` has thrown.
+   */
   reload(): boolean;
 }
 
@@ -156,7 +159,8 @@ class StreamResource<T, P> implements MuxResource<T | undefined> {
 
   reload(): boolean {
     const status = untracked(this.status);
-    if (status === 'idle' || status === 'loading' || status === 'reloading') return false;
+    // Without parameters there is no stream: they are `undefined`, or their function has thrown.
+    if (untracked(this.#asked).params === undefined || status === 'loading' || status === 'reloading') return false;
     this.#round.update((round) => round + 1);
     return true;
   }

@@ -61,9 +61,10 @@ export function changesOf<T>(peer: Peer, open: OpenStream<T>, call: unknown, isS
   return merge(peer.status$.pipe(map(connection)), read$).pipe(takeWhile((change) => change !== null));
 }
 
-/** `reconnecting` while there is no socket, and `reloading` from the next socket on. */
-function connection({ state: socket }: PeerStatus): <T>(state: ResourceState<T>) => ResourceState<T> {
-  const isLost = socket === 'connecting' || socket === 'waiting';
+/** `reconnecting` while there is no socket any more, and `reloading` from the next socket on. */
+function connection(now: PeerStatus): <T>(state: ResourceState<T>) => ResourceState<T> {
+  const { state: socket } = now;
+  const isLost = socket === 'waiting' || (socket === 'connecting' && now.last !== null);
   return (state) => {
     if (isLost && (state.status === 'resolved' || state.status === 'reloading')) return { ...state, status: 'reconnecting' };
     if (socket === 'open' && state.status === 'reconnecting') return { ...state, status: 'reloading' };

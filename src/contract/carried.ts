@@ -28,14 +28,19 @@ type Refused<K> = K extends 'json' ? Bytes | Collection | Blob : K extends 'msgp
 export type Sendable<T, K> = [T] extends [Allowed<T, Refused<K>>] ? T : Uncarried<K>;
 
 /** A plain type as it arrives. Most types arrive as they are, and keep their names. */
-export type Carried<T, K> = [T] extends [Allowed<T, Refused<K>>]
-  ? [T] extends [Arrived<T, Kept<K>>]
-    ? T
-    : Arrived<T, Kept<K>>
-  : Uncarried<K>;
+export type Carried<T, K> = [T] extends [Unchanged<T, Kept<K>, Refused<K>>]
+  ? T
+  : [T] extends [Allowed<T, Refused<K>>]
+    ? Arrived<T, Kept<K>>
+    : Uncarried<K>;
 
-/** A schema's type as it arrives. */
-export type ArrivedOver<T, K> = Arrived<T, Kept<K>>;
+/** A plain type as it arrives, where `undefined` arrives as `Nothing`. */
+export type CarriedOr<T, K, Nothing> = [undefined, Nothing] extends [T, null] ? OrNull<Carried<T, K>> : Carried<T, K>;
+
+type OrNull<T> = T extends undefined ? null : T;
+
+/** A schema's type as it arrives, where `undefined` arrives as `Nothing`. */
+export type ArrivedOver<T, K, Nothing> = T extends undefined ? Nothing : Arrived<T, Kept<K>>;
 
 /** Says in an error of the compiler what a codec lacks. */
 type Uncarried<K> =
@@ -63,6 +68,26 @@ type ArrivedList<T extends readonly unknown[], Kept> = number extends T['length'
     ? Arrived<T[number], Kept>[]
     : readonly Arrived<T[number], Kept>[]
   : { [N in keyof T]: Arrived<T[N], Kept> };
+
+/**
+ * A type without the values that arrive as other ones, or not at all. `Arrived` cannot show that: a Buffer extends the Uint8Array that arrives in
+ * its place.
+ */
+type Unchanged<T, Kept, Refused> = T extends Flat | Kept
+  ? T
+  : T extends Refused
+    ? never
+    : T extends Bytes | { toJSON(key: never): unknown }
+      ? T extends Uint8Array
+        ? keyof T extends keyof Uint8Array
+          ? T
+          : never
+        : never
+      : T extends readonly unknown[]
+        ? readonly Unchanged<T[number], Kept, Refused>[]
+        : T extends object
+          ? { [N in keyof T]: Unchanged<T[N], Kept, Refused> }
+          : T;
 
 /** A type without the values that a codec refuses. A type that holds one does not extend it. */
 type Allowed<T, Refused> = T extends Flat

@@ -5,10 +5,11 @@ import type { InputOptions, OpenOptions } from '../peer/calls.js';
 import type { Peer } from '../peer/peer.js';
 import { checkPeer } from '../peer/options.js';
 import type { Input } from '../stream/input.js';
+import { copyMetadata } from '../stream/metadata.js';
 import { checkObject, checkOptions } from '../util/check.js';
 import type { MetadataInput } from '../wire/frame.js';
 import { TIMEOUT_HEADER, checkEntry, isProcedure, opening } from './contract.js';
-import type { ArrivedOver, Carried, CodecIn } from './carried.js';
+import type { ArrivedOver, CarriedOr, CodecIn } from './carried.js';
 import type { Contract } from './contract.js';
 import type {
   ChannelProcedure,
@@ -52,23 +53,24 @@ export type ChannelCall<Payload, In, Item> = (payload: Payload, input: Input<In>
  * own schema makes them.
  *
  * @typeParam Of the procedure of the value, whose contract may name a codec
+ * @typeParam Nothing how `undefined` arrives: as `null` in the place of a reply
  */
-export type Arriving<X, Validated, Of = unknown> = 0 extends 1 & X
+export type Arriving<X, Validated, Of = unknown, Nothing = undefined> = unknown extends X
   ? X
   : [X] extends [Checked<infer S>]
     ? Validated extends true
       ? TypesOf<S>['output']
-      : ArrivedOver<TypesOf<S>['output'], CodecIn<Of>>
-    : Carried<X, CodecIn<Of>>;
+      : ArrivedOver<TypesOf<S>['output'], CodecIn<Of>, Nothing>
+    : CarriedOr<X, CodecIn<Of>, Nothing>;
 
 /** The call of one procedure, or the calls of a namespace. */
 export type CallOf<X, Validated> =
   X extends RequestProcedure<infer P, infer R, object>
-    ? RequestCall<Sent<P, X>, Arriving<R, Validated, X>>
+    ? RequestCall<Sent<P, X>, Arriving<R, Validated, X, null>>
     : X extends StreamProcedure<infer P, infer T, object>
       ? StreamCall<Sent<P, X>, Arriving<T, Validated, X>>
       : X extends UploadProcedure<infer P, infer U, infer R, object>
-        ? UploadCall<Sent<P, X>, Sent<U, X>, Arriving<R, Validated, X>>
+        ? UploadCall<Sent<P, X>, Sent<U, X>, Arriving<R, Validated, X, null>>
         : X extends ChannelProcedure<infer P, infer U, infer T, object>
           ? ChannelCall<Sent<P, X>, Sent<U, X>, Arriving<T, Validated, X>>
           : Client<X, Validated>;
@@ -91,7 +93,10 @@ export type Payload<X extends Procedure> = X extends { readonly '~types'?: reado
  * function Profile({ user }: { user: Reply<typeof api.me> }) { … }
  * ```
  */
-export type Reply<X extends RequestProcedure<unknown, unknown, object> | UploadProcedure<unknown, unknown, unknown, object>> = Output<X>;
+export type Reply<X extends RequestProcedure<unknown, unknown, object> | UploadProcedure<unknown, unknown, unknown, object>> = Output<
+  X,
+  null
+>;
 
 /**
  * One item of a stream or a channel, as its caller gets it.
@@ -103,7 +108,9 @@ export type Reply<X extends RequestProcedure<unknown, unknown, object> | UploadP
  */
 export type Item<X extends StreamProcedure<unknown, unknown, object> | ChannelProcedure<unknown, unknown, unknown, object>> = Output<X>;
 
-type Output<X> = X extends { readonly '~types'?: readonly [unknown, infer Out, unknown?] } ? Arriving<Out, false, X> : never;
+type Output<X, Nothing = undefined> = X extends { readonly '~types'?: readonly [unknown, infer Out, unknown?] }
+  ? Arriving<Out, false, X, Nothing>
+  : never;
 
 /** A function for each procedure of a contract, in the contract's own namespaces. */
 export type Client<C, Validated = false> = { readonly [N in keyof C]: CallOf<C[N], Validated> };
@@ -185,11 +192,13 @@ function callOf(peer: Peer, name: string, { kind, output }: Procedure, validate:
 /**
  * The options of a call, whose time-out travels with it.
  *
- * @throws TypeError for an unknown option: `open$` would send a stray `input`
+ * @throws TypeError for an unknown option: `open$` would send a stray `input`; and for headers that are no plain object
  */
 function timed<O extends OpenOptions<unknown, never>>(options: O | undefined, names: object = OPEN_NAMES): O | undefined {
   if (options === undefined) return options;
   checkOptions(options, names);
   const { timeoutMs = 0, headers } = options;
-  return timeoutMs > 0 && timeoutMs < Infinity ? { ...options, headers: { ...headers, [TIMEOUT_HEADER]: timeoutMs } } : options;
+  return timeoutMs > 0 && timeoutMs < Infinity
+    ? { ...options, headers: { ...copyMetadata(headers), [TIMEOUT_HEADER]: timeoutMs } }
+    : options;
 }

@@ -90,13 +90,13 @@ const NAMES: Readonly<Record<Kind, object>> = {
   channel: { payload: true, input: true, item: true, errors: true },
 };
 
-/** The members of a procedure beside its schemas. */
-const OWN_KEYS: ReadonlySet<string> = new Set(['kind', 'output']);
-
 /** @throws TypeError for a misspelt schema, whose values would pass unchecked, and for a value that is no schema */
 export function checkProcedure(name: string, procedure: Procedure): void {
-  const { kind } = procedure;
-  const given = Object.entries(procedure).filter(([key, value]) => !OWN_KEYS.has(key) && value !== undefined);
+  const { kind, ...members } = procedure;
+  const schemas = new Map(Object.entries<unknown>(members));
+  // A procedure has its reply or its item under this name, too. Another schema there is one that a program has misnamed.
+  if (schemas.get('output') === (schemas.get('reply') ?? schemas.get('item'))) schemas.delete('output');
+  const given = [...schemas].filter(([, value]) => value !== undefined);
   refuseUnknown(`${kind} '${name}'`, Object.fromEntries(given), NAMES[kind]);
   for (const [what, schema] of given) {
     if (what !== 'errors') checkSchema(`the ${what} of '${name}'`, schema);

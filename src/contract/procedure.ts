@@ -67,14 +67,14 @@ export interface Checked<S> {
  *
  * @typeParam Of the procedure of the value, whose contract may name a codec
  */
-export type Sent<X, Of = unknown> = 0 extends 1 & X ? X : [X] extends [Checked<infer S>] ? TypesOf<S>['input'] : Sendable<X, CodecIn<Of>>;
+export type Sent<X, Of = unknown> = unknown extends X ? X : [X] extends [Checked<infer S>] ? TypesOf<S>['input'] : Sendable<X, CodecIn<Of>>;
 
 /**
  * The type that the receiver of a value gets: as its schema makes it, or, of a plain type, as the codec carries it.
  *
  * @typeParam Of the procedure of the value, whose contract may name a codec
  */
-export type Received<X, Of = unknown> = 0 extends 1 & X
+export type Received<X, Of = unknown> = unknown extends X
   ? X
   : [X] extends [Checked<infer S>]
     ? TypesOf<S>['output']
@@ -83,8 +83,8 @@ export type Received<X, Of = unknown> = 0 extends 1 & X
 /** The types of a schema. */
 export type TypesOf<S> = S extends StandardSchemaV1 ? NonNullable<S['~standard']['types']> : never;
 
-/** `undefined` stands for no value. */
-type ValueOf<S> = S extends undefined ? void : Checked<S>;
+/** `undefined` stands for no value. A schema without types checks values of any type. */
+type ValueOf<S> = unknown extends S ? S : S extends undefined ? void : Checked<S>;
 
 type ErrorValues<E> = E extends undefined ? object : { readonly [N in keyof E]: ValueOf<E[N]> };
 
@@ -205,7 +205,7 @@ interface Schemas {
 
 /** Keeps a misspelt name, which `answer` refuses: a page that only calls needs no such check. */
 function declare(kind: Kind, of?: Schemas): Procedure {
-  return Object.freeze({ ...of, kind, output: of?.reply ?? of?.item }) as Procedure;
+  return Object.freeze({ output: of?.reply ?? of?.item, ...of, kind }) as Procedure;
 }
 
 /**

@@ -151,9 +151,16 @@ class SuspendedStream<T> {
         const isOver = status === 'error' || status === 'complete';
         this.#isReady = value !== undefined || isOver;
         if (this.#isReady) this.#resolve();
-        if (isOver) holding.add(timer(ENDED_MS).subscribe(() => this.#release()));
+        if (isOver) holding.add(timer(ENDED_MS, ENDED_MS).subscribe(() => this.#leave()));
       }),
     );
+  }
+
+  /** Releases an ended stream. A value stays while another component suspends: both may wait for one `<Suspense>`. */
+  #leave(): void {
+    const { value, status } = this.store.state();
+    const isAwaited = status === 'complete' && value !== undefined && [...waiting].some((other) => !other.#isReady);
+    if (!isAwaited) this.#release();
   }
 
   #look(): void {

@@ -76,12 +76,16 @@ export class CallStore<T, X extends Procedure> implements Store<CallState<T, X>>
     const show = (change: Partial<CallState<T, X>>): void => {
       if (nth === this.#latest) this.#set({ ...this.#state, ...change });
     };
-    show({ pending: true, data: undefined, error: undefined, failure: undefined });
     return unheeded<T>((resolve, reject) => {
       let last: unknown = null;
+      const running = this.#running;
       const call = new Subscription(() => {
         reject(new CancelledError('aborted'));
       });
+      // Before the first change, because a listener may abort the call at once.
+      running.add(call);
+      show({ pending: true, data: undefined, error: undefined, failure: undefined });
+      if (call.closed) return;
       const reading = defer(() => observableFrom(open(...args))).subscribe({
         next: (data) => {
           last = data;
@@ -96,10 +100,8 @@ export class CallStore<T, X extends Procedure> implements Store<CallState<T, X>>
           resolve(last as T);
         },
       });
+      reading.add(() => running.remove(call));
       call.add(reading);
-      if (reading.closed) return;
-      this.#running.add(call);
-      reading.add(() => this.#running.remove(call));
     });
   }
 

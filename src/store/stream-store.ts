@@ -1,6 +1,7 @@
 import { defer, from, share, tap } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { reopenOnReconnect } from '../peer/operators/reopen.js';
+import { checkPeer } from '../peer/options.js';
 import type { Peer } from '../peer/peer.js';
 import { sharedByDefault, sharedOver } from '../peer/shared.js';
 import type { OpenStream } from '../peer/shared.js';
@@ -59,7 +60,7 @@ export class StreamStore<T> implements Store<StreamState<T>> {
    * @param peer the peer of the provider, if there is one
    * @param value shown until the stream has its first value
    *
-   * @throws TypeError for an unknown option, an `open` that is no function, and deps that are no array
+   * @throws TypeError for an unknown option, an `open` that is no function, deps that are no array, and a `peer` that is no peer
    */
   constructor(
     readonly open: OpenStream<T>,
@@ -70,6 +71,7 @@ export class StreamStore<T> implements Store<StreamState<T>> {
   ) {
     checkFunction('useStream', open);
     if (!Array.isArray(deps)) throw optionError('useStream', 'an array of deps', deps);
+    if (peer !== null) checkPeer('useStream', peer, 'status$');
     this.initial = this.#state = value === undefined ? CONNECTING : { ...CONNECTING, value };
   }
 
