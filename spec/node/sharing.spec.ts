@@ -204,6 +204,20 @@ describe('servers', () => {
     ]);
   });
 
+  it('A server does not warn of calls that a subscriber of peers$ and onPeer make', async () => {
+    const warn = jest.spyOn(logger, 'warn').mockImplementation(() => undefined);
+    const mux = served({ port: 0, host: '127.0.0.1', onPeer: (peer) => peer.notify('from onPeer') });
+    mux.peers$.subscribe((peer) => {
+      peer.notify('from peers$');
+    });
+    await mux.listening;
+    const received: unknown[] = [];
+    const dialer = connect(mux.url, { keepalive: false, onStream: (payload, stream) => received.push(payload) && stream.end() });
+    await until('two pushes', () => received.length === 2);
+    await dialer.close();
+    expect([received, warn.mock.calls]).toEqual([['from peers$', 'from onPeer'], []]);
+  });
+
   it('A server returns the same peers$ and refusals$ at each read', () => {
     const mux = served({ server: createServer() });
     expect(mux.peers$).toBe(mux.peers$);

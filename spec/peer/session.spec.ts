@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { Subject, firstValueFrom, take, timer } from 'rxjs';
+import { Subject, firstValueFrom, map, take, timer } from 'rxjs';
 import type { ConnectOptions, DialContext, Hello, Peer, Stream, StreamHandler } from '../../src/index.js';
 import { connect, serve } from '../../src/node.js';
 import { renewing, sessionEnds, sessionExpired, sessionRefused } from '../../src/session.js';
@@ -219,6 +219,18 @@ describe('Session that ends', () => {
     await time.advance(101_000);
     expect(network.dials.length).toBe(2);
     expect(logs.warnings).toEqual([expect.stringMatching(/^rxmux: peer \d+ .*: no fresh hello was accepted: no refresh token$/)]);
+    await closed(peer);
+  });
+
+  it('A fresh hello that is made after the end of its session is one warning, and no error', async () => {
+    const { network, peer } = renewed(ending(100_000), ({ expired }) =>
+      expired ? firstValueFrom(timer(30_001).pipe(map(() => ({ payload: 2 })))) : { payload: 1 },
+    );
+    await time.advance(140_000);
+    expect([network.dials.length, logs]).toEqual([
+      2,
+      { warnings: [expect.stringMatching(/: no fresh hello was accepted: the connection/)], errors: [] },
+    ]);
     await closed(peer);
   });
 

@@ -14,7 +14,7 @@ import { CLOCKS } from './clocks.js';
 import type { Clock } from './clocks.js';
 
 describe('fakePeer', () => {
-  collectLogs();
+  const logs = collectLogs();
 
   it(
     '`fakePeer` answers each call with the row of its name, from the start of the call on',
@@ -133,10 +133,12 @@ describe('fakePeer', () => {
     [{ code: 'E1' }, { code: 'REMOTE', payload: { name: 'Error', message: 'E1' } }],
     [new ResetError(300, 'closed', { until: 9 }), { code: 'RESET', resetCode: 300, reason: 'closed', payload: { until: 9 } }],
   ])(
-    '`fakePeer` fails at # with the same error as a handler that throws it: %j',
+    '`fakePeer` fails at # with the same error as a handler that throws it, and logs none: %j',
     marbles<[unknown, object]>((helpers, error, outcome) => {
       const { peer } = fakePeer(helpers, { 'open prices': '-a-#' }, { error });
       helpers.expectObservable(peer.open$('prices')).toBe('-a-#', undefined, expect.objectContaining(outcome));
+      helpers.flush();
+      expect(logs.errors).toEqual([]);
     }),
   );
 

@@ -378,6 +378,23 @@ describe('a loss', () => {
     expect(await rest(true)).toEqual([3, 4, 5]);
   });
 
+  it('The only subscriber of a room goes on with `onLost`, also where messages come between its loss and its next stream', async () => {
+    const bus = memoryBus();
+    const typing = room<number>(bus, 'typing');
+    const { dialer, acceptor } = createPair();
+    acceptor.streams$.pipe(respond((since: string | null) => answerTopic(typing, since))).subscribe();
+    let opens = 0;
+    const open = (since: string | null) => dialer.open$<TopicItem<number>>(opens++ === 0 ? 'stale:1' : since);
+    const onLost = async () => {
+      await typing.publish(1);
+      return 0;
+    };
+    const received = firstValueFrom(topic<number>(dialer, open, { onLost: () => from(onLost()) }).pipe(take(2), toArray()));
+    for (let round = 0; round < 4; round++) await dialer.ping();
+    await typing.publish(2);
+    expect([await received, opens]).toEqual([[0, 2], 2]);
+  });
+
   it('A topic errors with the CursorLost that the Observable of `onLost` emits, as with one that `onLost` throws', async () => {
     const log = memoryLog<number>();
     const { dialer, acceptor } = createPair();

@@ -61,7 +61,8 @@ export function renewing(hello: (context: DialContext) => Hello | Promise<Hello>
         void question.end();
       },
       (error: unknown) => {
-        failAnswer(stream, error);
+        // A session that has ended meanwhile has ended the question.
+        if (!stream.sealed) failAnswer(stream, error);
         log('warn', `${stream.label}: no fresh hello was accepted: ${messageOf(error)}`);
       },
     );

@@ -37,7 +37,7 @@ export class CursorLost<C = unknown> extends StreamError {
   };
 
   constructor(
-    /** A place to go on from: the end of the log when the loss was noticed. */
+    /** A place to go on from: the end of the log when the loss was noticed; of a room `null`, for a new subscriber. */
     readonly resetTo: C,
     message = 'the messages after the cursor are no longer kept',
     options?: ErrorOptions,

@@ -8,7 +8,7 @@ import type { Log, PublishOptions } from './log.js';
 
 /**
  * Makes a topic without history over a bus: each message at most once. A client that goes on after a message that this server has not
- * heard last gets {@link CursorLost}. With `onLost: () => EMPTY` it skips what it has missed.
+ * heard last gets {@link CursorLost}. With `onLost: () => EMPTY` it skips what it has missed, and goes on as a new subscriber.
  *
  * @returns a log for {@link answerTopic}; `publish` resolves with the place of this server once the broker has the message
  *
@@ -42,7 +42,7 @@ export function room<T>(bus: Bus, channel: string): Log<T> {
     newer: (a, b) => numberOf(a) > numberOf(b),
     head: () => [place()],
     history(cursor) {
-      if (cursor !== null && cursor !== place()) throw new CursorLost(place());
+      if (cursor !== null && cursor !== place()) throw new CursorLost(null);
       return [];
     },
     async publish(value, options: PublishOptions = {}) {

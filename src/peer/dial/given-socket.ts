@@ -155,11 +155,14 @@ export class GivenSocket implements SocketSource {
 
   #warnUnlessStarted(what: string): void {
     if (this.#started) return;
-    // `accept` and `handleUpgrade` call `start` themselves, one turn later.
-    this.#transport?.turn(() => {
-      if (this.#started || this.#warned) return;
-      this.#warned = true;
-      log('warn', `${this.core.label}: ${what} waits for peer.serve(), which begins to read and to send`);
+    const transport = this.#transport;
+    // A server calls `start` one turn after its hooks, which may make the call.
+    transport?.turn(() => {
+      transport.turn(() => {
+        if (this.#started || this.#warned) return;
+        this.#warned = true;
+        log('warn', `${this.core.label}: ${what} waits for peer.serve(), which begins to read and to send`);
+      });
     });
   }
 
