@@ -1,10 +1,20 @@
-import { defer, map, share } from 'rxjs';
+import { defer, map, noop, Observable, share, Subscription, takeUntil } from 'rxjs';
+import { backgroundTimer } from '../util/time.js';
 import { channelOf, checkBus } from './bus.js';
 import type { Bus } from './bus.js';
 import { CursorLost, newEpoch, numberOf } from './cursor.js';
 import { MAX_ITEM_BYTES, toMessageJson } from './json-value.js';
 import { checkPublish } from './log.js';
 import type { Log, PublishOptions } from './log.js';
+
+/** After a loss a room listens on for this long, in ms: its new place would otherwise be lost before a client comes back alone. */
+const HELD_MS = 10_000;
+
+const heldLongEnough$ = new Observable<void>((subscriber) =>
+  backgroundTimer(HELD_MS, () => {
+    subscriber.next();
+  }),
+);
 
 /**
  * Makes a topic without history over a bus: each message at most once. A client that goes on after a message that this server has not
@@ -37,13 +47,19 @@ export function room<T>(bus: Bus, channel: string): Log<T> {
     }),
     share(),
   );
+  let held = Subscription.EMPTY;
+  const listenOn = (): void => {
+    held.unsubscribe();
+    held = live$.pipe(takeUntil(heldLongEnough$)).subscribe({ error: noop });
+  };
   return {
     live$,
     newer: (a, b) => numberOf(a) > numberOf(b),
     head: () => [place()],
     history(cursor) {
-      if (cursor !== null && cursor !== place()) throw new CursorLost(place());
-      return [];
+      if (cursor === null || cursor === place()) return [];
+      listenOn();
+      throw new CursorLost(place());
     },
     async publish(value, options: PublishOptions = {}) {
       checkPublish(options);
