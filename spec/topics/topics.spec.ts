@@ -265,6 +265,14 @@ describe('the start of a log', () => {
     await expect(lastValueFrom(catchUp(log, null, { from: 'start' }).pipe(takeUntil(timer(1_000))))).rejects.toBe(thrown);
   });
 
+  it.each<[unknown, string]>([
+    ['buffer', "overflow: expected 'history', 'latest', 'error' or { dropOldest }, got 'buffer'"],
+    [null, "overflow: expected 'history', 'latest', 'error' or { dropOldest }, got null"],
+    [{ dropOldest: 0 }, 'overflow.dropOldest: expected a number of at least 1, got 0'],
+  ])('`catchUp` refuses the overflow %j', (overflow, message) => {
+    expect(() => catchUp(memoryLog(), null, { overflow } as CatchUpOptions)).toThrow(new TypeError(message));
+  });
+
   it('`catchUp` refuses another start', () => {
     const options = { from: 'beginning' } as unknown as CatchUpOptions;
     expect(() => catchUp(memoryLog(), null, options)).toThrow("from: expected 'end' or 'start', got 'beginning'");
