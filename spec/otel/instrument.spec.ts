@@ -347,7 +347,8 @@ describe('instrument', () => {
     [{ tracerProvider: 5 }, 'tracerProvider: expected a TracerProvider, got 5'],
     [{ meterProvider: {} }, 'meterProvider: expected a MeterProvider, got an object'],
     [{ methods: {} }, 'methods: expected a list of names or a contract, got an object'],
-  ])('An instrumentation names the provider that is none: %j', (options, says) => {
+    [{ attributes: 'server.address' }, "attributes: expected an object, got 'server.address'"],
+  ])('An instrumentation names the option that is none: %j', (options, says) => {
     expect(() => instrument({ peers$: NEVER }, options as never)).toThrow(new TypeError(says));
   });
 });
