@@ -82,6 +82,8 @@ export class CallStore<T, X extends Procedure> implements Store<CallState<T, X>>
       const call = new Subscription(() => {
         reject(new CancelledError('aborted'));
       });
+      // Before the call begins, because it may abort all calls at once.
+      this.#running.add(call);
       const reading = defer(() => observableFrom(open(...args))).subscribe({
         next: (data) => {
           last = data;
@@ -97,8 +99,6 @@ export class CallStore<T, X extends Procedure> implements Store<CallState<T, X>>
         },
       });
       call.add(reading);
-      if (reading.closed) return;
-      this.#running.add(call);
       reading.add(() => this.#running.remove(call));
     });
   }
