@@ -455,10 +455,31 @@ describe('room', () => {
     await expect(firstValueFrom(catchUp(typing, first.cursor))).rejects.toThrow(CursorLost);
   });
 
-  it('A follower that comes back alone goes on after one loss', async () => {
-    const typing = room<string>(memoryBus(), 'typing');
+  it('A room that a program makes anew for each follower has the places of the others', async () => {
+    const bus = memoryBus();
+    const typing = () => room<string>(bus, 'typing');
+    const staying = catchUp(typing(), null).subscribe();
+    const { cursor } = await firstValueFrom(catchUp(typing(), null));
+    const coming = firstValueFrom(catchUp(typing(), cursor));
+    await typing().publish('ann');
+    expect(await coming).toMatchObject({ value: 'ann' });
+    staying.unsubscribe();
+    await expect(firstValueFrom(catchUp(typing(), cursor))).rejects.toThrow(CursorLost);
+  });
+
+  it.each([
+    [
+      'is kept',
+      (bus: Bus) => {
+        const typing = room<string>(bus, 'typing');
+        return () => typing;
+      },
+    ],
+    ['is made for each follower', (bus: Bus) => () => room<string>(bus, 'typing')],
+  ])('A follower that comes back alone goes on after one loss, in a room that %s', async (_, roomOn) => {
+    const typing = roomOn(memoryBus());
     const { dialer, acceptor } = createPair();
-    acceptor.streams$.pipe(respond((since: string | null) => answerTopic(typing, since))).subscribe();
+    acceptor.streams$.pipe(respond((since: string | null) => answerTopic(typing(), since))).subscribe();
     const time = virtualTime();
     const opened: (string | null)[] = [];
     const open = (since: string | null) => {
@@ -470,7 +491,7 @@ describe('room', () => {
       received.push(value),
     );
     await time.advance(8_000);
-    await typing.publish('ann');
+    await typing().publish('ann');
     await time.advance(1_000);
     expect([received, opened.length]).toEqual([['ann'], 2]);
     following.unsubscribe();
