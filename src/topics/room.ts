@@ -51,7 +51,8 @@ const heardRooms = new WeakMap<Bus, Map<string, HeardRoom>>();
 
 /**
  * Makes a topic without history over a bus: each message at most once. A client that goes on after a message that this server has not
- * heard last gets {@link CursorLost}. With `onLost: () => EMPTY` it skips what it has missed.
+ * heard last gets {@link CursorLost}. With `onLost: () => EMPTY` it skips what it has missed. Rooms of one bus and channel have the same
+ * places, so a program may make one for each follower.
  *
  * @returns a log for {@link answerTopic}; `publish` resolves with the place of this server once the broker has the message
  *
