@@ -292,6 +292,15 @@ describe('instrument', () => {
     for (const { link } of pairs) link.cut();
   });
 
+  it('A second instrumentation of a peer counts each round trip once', async () => {
+    const { dialer } = traced();
+    const remove = instrument(dialer, { tracerProvider, meterProvider, methods: METHODS });
+    await dialer.ping();
+    const counts = (await measured('rxmux.round_trip.duration')).map(({ value }) => (value as { readonly count: number }).count);
+    expect(counts).toEqual([1]);
+    remove();
+  });
+
   it('A meter asks for what waits as long as an instrumentation has not ended', async () => {
     const asked = new Set<unknown>();
     const meter = createNoopMeter();

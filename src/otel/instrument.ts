@@ -82,10 +82,12 @@ function attached(peer: Peer, instruments: Instruments): Observable<never> {
   }
   const tracer = new SpanTracer(instruments, core.options.label);
   core.tracer = tracer;
-  return instruments.watch(peer).pipe(
-    finalize(() => {
-      tracer.close();
-      if (core.tracer === tracer) core.tracer = null;
-    }),
-  );
+  return instruments
+    .watch(peer, () => core.tracer === tracer)
+    .pipe(
+      finalize(() => {
+        tracer.close();
+        if (core.tracer === tracer) core.tracer = null;
+      }),
+    );
 }
