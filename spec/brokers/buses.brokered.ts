@@ -4,8 +4,9 @@ import { collectLogs } from '../support/peer/logs.js';
 import { until } from '../support/socket/leaks.js';
 import { catchUp, room } from '../../src/topics.js';
 import type { Bus } from '../../src/topics.js';
-import { begin, broker, endAfterEach } from './endings.js';
+import { begin, broker, codeOf, endAfterEach } from './endings.js';
 import { KINDS } from './kinds.js';
+import { connectNats, nats } from './nats.js';
 import { redis } from './redis.js';
 
 const logs = collectLogs();
@@ -77,5 +78,15 @@ describe('Redis without a place for one more client', () => {
     for (let nth = 0; heard.length === 0; nth++) await bus.send('a', nth);
     leave();
     following.unsubscribe();
+  });
+});
+
+describe('NATS without a permission to publish', () => {
+  it('A bus refuses to send, with a code', async () => {
+    const users = '{user: admin, password: a}, {user: reader, password: r, permissions: {publish: {deny: ["rxmux.a"]}}}';
+    const { port } = await broker(nats, `authorization { users: [${users}] }`);
+    const { bus } = await begin(connectNats(port, { user: 'reader', pass: 'r' }));
+    const codes = [await codeOf(bus.send('a', 1)), await codeOf(bus.send('b', 1)), await codeOf(bus.send('a', 1))];
+    expect(codes).toEqual(['BROKER_FORBIDDEN', 'fulfilled', 'BROKER_FORBIDDEN']);
   });
 });

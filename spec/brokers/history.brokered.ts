@@ -1,10 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
 import { firstValueFrom, lastValueFrom, take, takeWhile, toArray } from 'rxjs';
+import { natsLog } from '../../src/nats.js';
 import { catchUp, CursorLost } from '../../src/topics.js';
 import { until } from '../support/socket/leaks.js';
 import { begin, broker, codeOf, endAfterEach } from './endings.js';
 import { KINDS } from './kinds.js';
-import { addStream, connectNats, nats } from './nats.js';
+import { addStream, connectNats, nats, STREAM } from './nats.js';
 import { connectRedis, redis, sendTo } from './redis.js';
 
 endAfterEach();
@@ -196,6 +199,22 @@ describe('errors of NATS', () => {
     await connected.deleteMessage(Number.parseInt(second));
     await log.publish(5, { key: 'one' });
     expect(await firstValueFrom(catchUp(log, null, { from: 'start' }))).toMatchObject({ value: 5 });
+  });
+
+  it('A subject of another stream is refused, and nothing is stored there', async () => {
+    const { port } = await broker(nats);
+    await addStream(port);
+    await addStream(port, { name: 'OTHER', subjects: ['other.>'] });
+    const nc = await begin(connect({ servers: `127.0.0.1:${port}` }));
+    const log = natsLog<string>(nc, { stream: STREAM, subject: 'other.texts' });
+    const codes = [
+      await codeOf(log.publish('a')),
+      await codeOf(log.publish('a', { key: 'one' })),
+      await codeOf(lastValueFrom(catchUp(log, null))),
+    ];
+    expect(codes).toEqual(['BROKER_MISSING', 'BROKER_MISSING', 'BROKER_MISSING']);
+    const { state } = await (await jetstreamManager(nc)).streams.info('OTHER');
+    expect(state.last_seq).toBe(0);
   });
 
   it('A message that the stream never takes is refused with a code of its own', async () => {

@@ -38,6 +38,37 @@ const PUBLISHER = `
   else new Worker(__filename).on('message', (found) => { if (found.outcome) { console.log(found.outcome); process.exit(); } });
 `;
 
+/** Sends more values to a thread that is busy than the line to it queues, and one more later. */
+const BUSY = `
+  import { Worker, isMainThread, parentPort, workerData } from 'node:worker_threads';
+  import { ipcBus } from '../../src/ipc.js';
+  const bus = ipcBus();
+  const end = (outcome) => { console.log(outcome); process.exit(); };
+  if (isMainThread) {
+    const lock = new Int32Array(new SharedArrayBuffer(4));
+    let text = 'early';
+    setInterval(() => void bus.send('news', text), 20);
+    new Worker(__filename, { workerData: lock }).on('message', async ({ isBusy, outcome }) => {
+      if (outcome) end(outcome);
+      if (!isBusy) return;
+      for (let megabytes = 0; megabytes < 80; megabytes += 4) await bus.send('news', 'x'.repeat(4_000_000));
+      text = 'late';
+      Atomics.store(lock, 0, 1);
+      Atomics.notify(lock, 0);
+    });
+  } else {
+    let isBusy = false;
+    const next = (value) => {
+      if (value === 'late') parentPort.postMessage({ outcome: value });
+      if (isBusy) return;
+      isBusy = true;
+      parentPort.postMessage({ isBusy });
+      Atomics.wait(workerData, 0, 0);
+    };
+    bus.on('news').subscribe({ next, error: (error) => parentPort.postMessage({ outcome: String(error) }) });
+  }
+`;
+
 const alone = (): Topics => ({ bus: ipcBus(), log: (topic) => ipcLog(topic), close: () => undefined });
 
 testLogs('one process', alone);
@@ -81,6 +112,10 @@ describe('the contract of logs and buses', () => {
 
   it('A thread publishes to a log that keeps all messages', async () => {
     expect(await run(PUBLISHER)).toMatch(/^[a-z0-9]+:1\n$/);
+  });
+
+  it('A channel of a thread that was too busy to listen goes on', async () => {
+    expect(await run(BUSY)).toBe('late\n');
   });
 
   it('A thread that has read a log to its end listens to no signal', async () => {

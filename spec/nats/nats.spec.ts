@@ -9,7 +9,7 @@ import { linkOf, NatsDown } from '../../src/nats/nats-connection.js';
 import { cursorBy, cursorOf, sequenceOf } from '../../src/nats/nats-cursor.js';
 import { explain } from '../../src/nats/nats-error.js';
 import { keptAll } from '../../src/nats/nats-quiet.js';
-import { promisesSettled } from '../../src/testing/virtual-time.js';
+import { promisesSettled, virtualTime } from '../../src/testing/virtual-time.js';
 import { BrokerError } from '../../src/topics.js';
 import type { BrokerErrorCode } from '../../src/topics.js';
 import { turn, until } from '../support/socket/leaks.js';
@@ -63,6 +63,18 @@ describe('a bus over NATS', () => {
       .subscribe({ error: (error: unknown) => thrown.push(error) });
     expect(thrown).toEqual([expect.any(BrokerError)]);
     expect(thrown).toMatchObject([{ code: 'BROKER_CLOSED', message: "channel 'a': the connection to NATS is closed" }]);
+  });
+
+  it('A value that NATS never answers is refused in the end', async () => {
+    const nc = { ...new FakeNats().connect(), flush: () => new Promise<void>(() => undefined) };
+    const clock = virtualTime();
+    let failure: unknown = null;
+    natsBus(nc)
+      .send('a', 1)
+      .catch((error: unknown) => (failure = error));
+    await clock.advance(60_000);
+    clock.restore();
+    expect(failure).toMatchObject({ code: 'BROKER_AWAY', message: "channel 'a': NATS does not answer: Timeout has occurred" });
   });
 
   it('The longest subject that a channel and a prefix make fits into a line of the server', async () => {
@@ -213,6 +225,7 @@ describe('errors of NATS', () => {
 
   it.each<readonly [BrokerErrorCode, string, unknown]>([
     ['BROKER_MISSING', 'the stream does not exist', answer(10_059, 404)],
+    ['BROKER_MISSING', 'the stream has no such subject', answer(10_060)],
     ['BROKER_AWAY', 'NATS does not answer: text', answer(10_014, 404)],
     ['BROKER_FULL', 'NATS has no room: maximum bytes exceeded', answer(10_077, 503, 'maximum bytes exceeded')],
     [

@@ -292,6 +292,15 @@ describe('instrument', () => {
     for (const { link } of pairs) link.cut();
   });
 
+  it('A second instrumentation of a peer counts each round trip once', async () => {
+    const { dialer } = traced();
+    const remove = instrument(dialer, { tracerProvider, meterProvider, methods: METHODS });
+    await dialer.ping();
+    const counts = (await measured('rxmux.round_trip.duration')).map(({ value }) => (value as { readonly count: number }).count);
+    expect(counts).toEqual([1]);
+    remove();
+  });
+
   it('A meter asks for what waits as long as an instrumentation has not ended', async () => {
     const asked = new Set<unknown>();
     const meter = createNoopMeter();
@@ -347,7 +356,8 @@ describe('instrument', () => {
     [{ tracerProvider: 5 }, 'tracerProvider: expected a TracerProvider, got 5'],
     [{ meterProvider: {} }, 'meterProvider: expected a MeterProvider, got an object'],
     [{ methods: {} }, 'methods: expected a list of names or a contract, got an object'],
-  ])('An instrumentation names the provider that is none: %j', (options, says) => {
+    [{ attributes: 'server.address' }, "attributes: expected an object, got 'server.address'"],
+  ])('An instrumentation names the option that is none: %j', (options, says) => {
     expect(() => instrument({ peers$: NEVER }, options as never)).toThrow(new TypeError(says));
   });
 });

@@ -273,6 +273,18 @@ describe('Session that ends', () => {
     expect(time.isOver()).toBe(true);
   });
 
+  it('A client that leaves before `sessionEnds` leaves no timer', async () => {
+    const onHello: StreamHandler = async (_, stream) => {
+      await firstValueFrom(timer(1_000));
+      sessionEnds(stream, time.now + 3_600_000);
+      await stream.reply();
+    };
+    const { peer } = renewed(onHello);
+    await time.advance(10);
+    await closed(peer);
+    expect(time.pending).toBe(0);
+  });
+
   it('A session whose time is over is expired', async () => {
     const { network, peer, contexts } = renewed((_, stream) => {
       sessionEnds(stream, time.now);

@@ -1,6 +1,6 @@
 /** @jest-environment jsdom */
 import { describe, expect, it } from '@jest/globals';
-import { NEVER, Observable, of, Subject } from 'rxjs';
+import { merge, NEVER, Observable, of, Subject, tap } from 'rxjs';
 import { client, contract, fail, request, stream } from '../../src/contract.js';
 import { CancelledError } from '../../src/index.js';
 import { useCall } from '../../src/react.js';
@@ -123,6 +123,18 @@ describe('useCall', () => {
     for (const outcome of outcomes) await expect(outcome).rejects.toBeInstanceOf(CancelledError);
     void used().call('a');
     await page.shows('pending');
+  });
+
+  it.each<[string, (abort: () => void, source$: Subject<string>) => Observable<string>]>([
+    ['while it begins', (abort, source$) => (abort(), source$)],
+    ['at its first value', (abort, source$) => merge(of('1').pipe(tap(abort)), source$)],
+  ])('A call that is aborted %s ends', async (_, open) => {
+    const source$ = new Subject<string>();
+    const { page, used } = shown(() => open(used().abort, source$));
+    const outcome = used().call();
+    expect(source$.observed).toBe(false);
+    await expect(outcome).rejects.toBeInstanceOf(CancelledError);
+    await page.shows('idle');
   });
 
   it.each([

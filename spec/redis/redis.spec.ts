@@ -145,6 +145,25 @@ describe('a bus over Redis', () => {
     expect(server.connections.size).toBe(0);
   });
 
+  it('A prefix that is no text is refused', () => {
+    const client = new FakeServer().connect();
+    expect(() => redisBus(client, { prefix: 'app:' } as never)).toThrow(new TypeError('prefix: expected a text, got an object'));
+    expect(() => redisBus(client, null as never)).toThrow(new TypeError('prefix: expected a text, got null'));
+  });
+
+  it('A value that Redis never answers is refused in the end, and so is a message', async () => {
+    const { client, bus } = begin();
+    jest.spyOn(FakeClient.prototype, 'sendCommand').mockReturnValue(new Promise(() => undefined));
+    const log = redisLog<string>(client, { stream: 'texts' });
+    const clock = virtualTime();
+    const codes: unknown[] = [];
+    for (const sent of [bus.send('a', 1), log.publish('a'), log.publish('a', { key: 'one' })])
+      sent.catch((error: unknown) => codes.push((error as BrokerError).code));
+    await clock.advance(60_000);
+    clock.restore();
+    expect(codes).toEqual(['BROKER_AWAY', 'BROKER_AWAY', 'BROKER_AWAY']);
+  });
+
   it('Halves of surrogate pairs are channels of their own', async () => {
     const { bus, received, listen } = begin();
     listen('\ud800');

@@ -1,13 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
-import { filter, firstValueFrom, map, NEVER, Subject, Subscription, take, throwError } from 'rxjs';
+import { filter, firstValueFrom, ignoreElements, map, NEVER, Subject, Subscription, take, throwError, timer } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { RunHelpers } from 'rxjs/testing';
 import { dialed } from '../../marbles/support/dialing.js';
 import { marbles } from '../../marbles/support/virtual.js';
+import { respond } from '../../src/index.js';
 import type { Peer } from '../../src/index.js';
 import { createPair, virtualTime } from '../../src/testing.js';
-import { BrokerError, catchUp, CursorLost, memoryBus, presence, room, usersOf } from '../../src/topics.js';
-import type { BrokerErrorCode, Bus, Presence } from '../../src/topics.js';
+import { answerTopic, BrokerError, catchUp, CursorLost, memoryBus, presence, room, topic, usersOf } from '../../src/topics.js';
+import type { BrokerErrorCode, Bus, Presence, TopicItem } from '../../src/topics.js';
 import { collectLogs } from '../support/peer/logs.js';
 
 describe('presence', () => {
@@ -453,5 +454,36 @@ describe('room', () => {
     const typing = room<string>(memoryBus(), 'typing');
     const first = await firstValueFrom(catchUp(typing, null));
     await expect(firstValueFrom(catchUp(typing, first.cursor))).rejects.toThrow(CursorLost);
+  });
+
+  it.each([
+    [
+      'is kept',
+      (bus: Bus) => {
+        const typing = room<string>(bus, 'typing');
+        return () => typing;
+      },
+    ],
+    ['is made for each follower', (bus: Bus) => () => room<string>(bus, 'typing')],
+  ])('A follower that comes back alone goes on after one loss, in a room that %s', async (_, roomOn) => {
+    const typing = roomOn(memoryBus());
+    const { dialer, acceptor } = createPair();
+    acceptor.streams$.pipe(respond((since: string | null) => answerTopic(typing(), since))).subscribe();
+    const time = virtualTime();
+    const opened: (string | null)[] = [];
+    const open = (since: string | null) => {
+      opened.push(since);
+      return dialer.open$<TopicItem<string>>(opened.length === 1 ? 'stale:1' : since);
+    };
+    const received: string[] = [];
+    const following = topic<string>(dialer, open, { onLost: () => timer(5_000).pipe(ignoreElements()) }).subscribe((value) =>
+      received.push(value),
+    );
+    await time.advance(8_000);
+    await typing().publish('ann');
+    await time.advance(1_000);
+    expect([received, opened.length]).toEqual([['ann'], 2]);
+    following.unsubscribe();
+    time.restore();
   });
 });

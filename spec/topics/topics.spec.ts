@@ -24,8 +24,8 @@ import type { Codec } from '../../src/index.js';
 import { MsgpackCodec } from '../../src/msgpack.js';
 import { sequenceOf } from '../../src/nats/nats-cursor.js';
 import { createPair } from '../../src/testing.js';
-import { promisesSettled } from '../../src/testing/virtual-time.js';
-import { answerTopic, catchUp, CursorLost, memoryBus, memoryLog, presence, room, topic, usersOf } from '../../src/topics.js';
+import { promisesSettled, virtualTime } from '../../src/testing/virtual-time.js';
+import { answerTopic, catchUp, CursorLost, memoryBus, memoryLog, presence, replayable, room, topic, usersOf } from '../../src/topics.js';
 import type { Bus, CatchUpOptions, Log, Message, TopicItem } from '../../src/topics.js';
 import { lossIn } from '../../src/topics/cursor.js';
 import { sourceOf } from '../../src/topics/log-source.js';
@@ -192,6 +192,24 @@ describe('catchUp', () => {
     expect(await pulled).toEqual({ done: true, value: undefined });
   });
 
+  it('A log and a replayable that are the input of a call with `retry` are released with the call', async () => {
+    const time = virtualTime();
+    const { dialer, acceptor } = createPair();
+    acceptor.streams$.pipe(respond(() => NEVER)).subscribe();
+    const live$ = new Subject<Message<string, string>>();
+    const log: Log<string> = { live$, head: () => ['a'], history: () => [], publish: () => Promise.resolve('a') };
+    const answer = replayable(NEVER, { idleMs: 1_000 });
+    let isClosed = false;
+    void answer.closed.then(() => (isClosed = true));
+    const calls = [catchUp(log, null), answer.after(null)].map((input) => dialer.open$(null, { input, retry: 'safe' }).subscribe());
+    await time.advance(5_000);
+    expect([live$.observed, isClosed]).toEqual([true, false]);
+    for (const call of calls) call.unsubscribe();
+    await time.advance(5_000);
+    time.restore();
+    expect([live$.observed, isClosed]).toEqual([false, true]);
+  });
+
   it('`catchUp` errors with what head and history throw', async () => {
     const thrown = new Error('no broker');
     const throws = (): never => {
@@ -263,6 +281,14 @@ describe('the start of a log', () => {
       history: () => ({ [Symbol.iterator]: () => ({ next }) }),
     };
     await expect(lastValueFrom(catchUp(log, null, { from: 'start' }).pipe(takeUntil(timer(1_000))))).rejects.toBe(thrown);
+  });
+
+  it.each<[unknown, string]>([
+    ['buffer', "overflow: expected 'history', 'latest', 'error' or { dropOldest }, got 'buffer'"],
+    [null, "overflow: expected 'history', 'latest', 'error' or { dropOldest }, got null"],
+    [{ dropOldest: 0 }, 'overflow.dropOldest: expected a number of at least 1, got 0'],
+  ])('`catchUp` refuses the overflow %j', (overflow, message) => {
+    expect(() => catchUp(memoryLog(), null, { overflow } as CatchUpOptions)).toThrow(new TypeError(message));
   });
 
   it('`catchUp` refuses another start', () => {

@@ -1,4 +1,4 @@
-import { filter, firstValueFrom, take, takeUntil, timeout, TimeoutError, timer } from 'rxjs';
+import { filter, firstValueFrom, retry, take, takeUntil, timeout, TimeoutError, timer } from 'rxjs';
 import type { Observable, ObservableInput } from 'rxjs';
 import { JsonCodec } from '../codec/json.js';
 import { log } from '../logger.js';
@@ -7,7 +7,7 @@ import { reopenOnReconnect } from '../peer/operators/reopen.js';
 import { respond } from '../peer/operators/respond.js';
 import { Peer } from '../peer/peer.js';
 import { observableFrom } from '../stream/input.js';
-import { BrokerError } from '../topics/broker-error.js';
+import { BrokerError, Outage } from '../topics/broker-error.js';
 import { catchUp } from '../topics/catch-up.js';
 import type { Log } from '../topics/log.js';
 import { memoryBus, memoryLog } from '../topics/memory.js';
@@ -15,6 +15,7 @@ import type { PortLike } from '../transport/port.js';
 import { portSocket } from '../transport/port.js';
 import { errorText } from '../util/check.js';
 import { getOrMake } from '../util/collections.js';
+import { ResetCode } from '../wire/codes.js';
 import { isMuxError } from '../wire/errors.js';
 import { acceptChildren, findParent } from './lines.js';
 import type { Parent } from './lines.js';
@@ -56,6 +57,7 @@ class Hub {
   #line: Peer | null = null;
   readonly #logs = new Map<string, Log<string>>();
   readonly #bus = memoryBus();
+  readonly #outage = new Outage();
 
   constructor() {
     acceptChildren((port) => {
@@ -78,12 +80,13 @@ class Hub {
     return firstValueFrom(observableFrom(this.ask(asking)).pipe(timeout(SILENCE_MS)));
   }
 
-  /** Emits the texts of a channel. */
-  hear(channel: string): Observable<string> {
+  /** Emits the texts of a channel. Listens again where this process was too busy to take them, and its parent has reset the stream. */
+  hear(channel: string, name: string): Observable<string> {
     const asking: Asking = { op: 'hear', channel };
     const line = this.#upstream();
     if (line === null) return this.#bus.on(channel);
-    return reopenOnReconnect(line, { open: () => line.open$<string>(asking, { retry: 'safe' }) });
+    const texts$ = reopenOnReconnect(line, { open: () => line.open$<string>(asking, { retry: 'safe' }) });
+    return texts$.pipe(retry({ delay: (error: unknown) => this.#outage.wait(this.explain(error, name)) }));
   }
 
   /** Explains an error of an answer about `name`. */
@@ -92,8 +95,9 @@ class Hub {
     const parent = this.#parent?.name ?? 'this process';
     if (this.#parent?.isThere() === false) return new BrokerError('BROKER_CLOSED', `${name}: ${parent} has disconnected`, { cause: error });
     if (error instanceof TimeoutError) return new BrokerError('BROKER_AWAY', `${name}: ${silent(parent)}`, { cause: error });
-    const isAway = isMuxError(error) && (error.code === 'CONNECTION_LOST' || error.code === 'REFUSED' || error.code === 'CONNECT');
-    return new BrokerError(isAway ? 'BROKER_AWAY' : 'BROKER_FAILED', `${name}: ${parent} answers: ${errorText(error)}`, { cause: error });
+    return new BrokerError(isAway(error) ? 'BROKER_AWAY' : 'BROKER_FAILED', `${name}: ${parent} answers: ${errorText(error)}`, {
+      cause: error,
+    });
   }
 
   #accept(port: PortLike): void {
@@ -120,6 +124,13 @@ class Hub {
   #logOf({ topic, keep }: Topic): Log<string> {
     return getOrMake(this.#logs, topic, () => memoryLog({ keep, maxItemBytes: Infinity }));
   }
+}
+
+/** Whether another try may help. */
+function isAway(error: unknown): boolean {
+  if (!isMuxError(error)) return false;
+  const isOverflow = error.code === 'RESET' && error.resetCode === ResetCode.CANCEL;
+  return isOverflow || error.code === 'CONNECTION_LOST' || error.code === 'REFUSED' || error.code === 'CONNECT';
 }
 
 /** A line to the parent while something is asked. */

@@ -21,7 +21,7 @@ import { hub } from './hub.js';
 export function ipcBus(): Bus {
   const center = hub();
   return busOver({
-    hear: (channel) => center.hear(channel),
+    hear: (channel, name) => center.hear(channel, name),
     send: (channel, json) => center.one({ op: 'send', channel, json }),
     explain: (error, name) => center.explain(error, name),
   });

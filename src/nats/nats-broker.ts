@@ -1,6 +1,6 @@
 import { AckPolicy, DeliverPolicy, jetstream, jetstreamManager } from '@nats-io/jetstream';
-import type { ConsumerMessages, JetStreamClient, JetStreamManager, JsMsg, MsgRequest, NextMsgRequest } from '@nats-io/jetstream';
-import type { StoredMsg, StreamInfo } from '@nats-io/jetstream';
+import type { ConsumerMessages, JetStreamClient, JetStreamManager, JetStreamPublishOptions, JsMsg, MsgRequest } from '@nats-io/jetstream';
+import type { NextMsgRequest, PubAck, StoredMsg, StreamInfo } from '@nats-io/jetstream';
 import { BrokerError } from '../topics/broker-error.js';
 import type { Broker } from '../topics/broker-log.js';
 import { CursorLost, newEpoch } from '../topics/cursor.js';
@@ -61,7 +61,7 @@ export class NatsBroker<T> implements Broker<T> {
   async publish(json: string, { key }: PublishOptions): Promise<string> {
     if (key !== undefined) return this.#publishOnce(json, key);
     const msgID = OWN_ID + newEpoch();
-    const { seq } = await this.#link.ask(() => this.#js.publish(this.subject, json, { msgID }));
+    const { seq } = await this.#publish(json, { msgID });
     return cursorBy(seq, msgID);
   }
 
@@ -72,7 +72,7 @@ export class NatsBroker<T> implements Broker<T> {
   async #publishOnce(json: string, key: string): Promise<string> {
     for (let removed = 0; ;) {
       const msgID = this.#keyId(key, removed);
-      const { seq, duplicate } = await this.#link.ask(() => this.#js.publish(this.subject, json, { msgID }));
+      const { seq, duplicate } = await this.#publish(json, { msgID });
       const stored = await this.#stored({ seq });
       if (stored !== null) return storedCursor(stored);
       if (!duplicate) return cursorBy(seq, msgID);
@@ -183,12 +183,15 @@ export class NatsBroker<T> implements Broker<T> {
 
   /** Writes the first message. Where another process has written one, its own fails. */
   async #begin(): Promise<void> {
-    const options = { msgID: START + newEpoch(), expect: { lastSubjectSequence: 0 } };
-    await this.#link
-      .ask(() => this.#js.publish(this.subject, '', options))
-      .catch((error: unknown) => {
-        if (!(error instanceof Error && 'code' in error && error.code === WRONG_LAST_SEQUENCE)) throw error;
-      });
+    await this.#publish('', { msgID: START + newEpoch(), expect: { lastSubjectSequence: 0 } }).catch((error: unknown) => {
+      if (!(error instanceof Error && 'code' in error && error.code === WRONG_LAST_SEQUENCE)) throw error;
+    });
+  }
+
+  /** Another stream that has the subject refuses the message: no follower of this one would hear it. */
+  #publish(text: string, options: Partial<JetStreamPublishOptions>): Promise<PubAck> {
+    const expect = { ...options.expect, streamName: this.stream };
+    return this.#link.ask(() => this.#js.publish(this.subject, text, { ...options, expect }));
   }
 
   async #checkKept(place: string): Promise<void> {

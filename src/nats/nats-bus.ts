@@ -1,10 +1,13 @@
-import { Observable } from 'rxjs';
+import { defer, delay, filter, firstValueFrom, map, merge, Observable, timeout } from 'rxjs';
 import { BrokerError } from '../topics/broker-error.js';
 import { busOver } from '../topics/bus.js';
 import type { Bus } from '../topics/bus.js';
 import { checkSubject, linkOf } from './nats-connection.js';
 import type { NatsConnection } from './nats-connection.js';
 import { explain } from './nats-error.js';
+
+/** A server that is silent this long does not answer: as long as the client waits for an answer of JetStream. */
+const SILENCE_MS = 5_000;
 
 /**
  * Makes a bus over subjects of NATS, without JetStream: each value at most once. Values are JSON.
@@ -28,11 +31,21 @@ export function natsBus(nc: NatsConnection, prefix = 'rxmux'): Bus {
   const subjectOf = (channel: string): string => `${prefix}.${tokenOf(channel)}`;
   return busOver({
     hear: (channel, name) => textsOf(nc, subjectOf(channel), name),
-    send: (channel, json) =>
-      link.ask(() => {
-        nc.publish(subjectOf(channel), json);
+    send: (channel, json) => {
+      const subject = subjectOf(channel);
+      const refused$ = link.errors$.pipe(
+        filter((error) => isAbout(error, subject)),
+        map((error) => {
+          throw error;
+        }),
+      );
+      // The server refuses before it answers the flush, but the client reports that some microtasks later.
+      const sent$ = defer(() => {
+        nc.publish(subject, json);
         return nc.flush();
-      }),
+      }).pipe(delay(0));
+      return link.ask(() => firstValueFrom(merge(refused$, sent$).pipe(timeout(SILENCE_MS))));
+    },
     explain: (error, name) => explain(error, name, nc),
   });
 }
@@ -52,6 +65,11 @@ function textsOf(nc: NatsConnection, subject: string, name: string): Observable<
       subscription.unsubscribe();
     };
   });
+}
+
+/** Whether the server has refused to publish to a subject. Several copies of the client have several classes, so fields count. */
+function isAbout(error: Error & { readonly operation?: unknown; readonly subject?: unknown }, subject: string): boolean {
+  return error.operation === 'publish' && error.subject === subject;
 }
 
 /** A channel as one token of a subject: dots, spaces, wildcards and halves of surrogate pairs are percent-encoded. */

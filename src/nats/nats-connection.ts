@@ -22,6 +22,9 @@ export class NatsLink {
   readonly #lost$ = new Subject<void>();
   /** Emits when the connection is lost. */
   readonly lost$ = this.#lost$.asObservable();
+  readonly #errors$ = new Subject<Error>();
+  /** Emits errors that the server reports without a question, such as a subject that this user may not publish to. */
+  readonly errors$ = this.#errors$.asObservable();
 
   constructor(nc: NatsConnection) {
     void this.#watch(nc);
@@ -39,8 +42,10 @@ export class NatsLink {
   }
 
   async #watch(nc: NatsConnection): Promise<void> {
-    for await (const { type } of nc.status()) {
+    for await (const status of nc.status()) {
+      const { type } = status;
       if (type === 'reconnect') this.#isUp = true;
+      else if (type === 'error') this.#errors$.next(status.error);
       else if (type === 'disconnect' || type === 'close') {
         this.#isUp = false;
         this.#lost$.next();

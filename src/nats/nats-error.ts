@@ -4,6 +4,8 @@ import { errorText } from '../util/check.js';
 import type { NatsConnection } from './nats-connection.js';
 
 const STREAM_NOT_FOUND = 10_059;
+/** Another stream has the subject. */
+const STREAM_NOT_MATCHED = 10_060;
 const CONSUMER_NOT_FOUND = 10_014;
 /** Answers for want of memory, of disk, and of room in a stream. */
 const FULL: readonly unknown[] = [10_002, 10_023, 10_028, 10_047, 10_077];
@@ -50,6 +52,7 @@ function judge(error: NatsError, nc: NatsConnection): Judgement {
 /** Judges an error that JetStream itself has returned. */
 function judgeAnswer({ code, status }: NatsError, message: string): Judgement {
   if (code === STREAM_NOT_FOUND) return { code: 'BROKER_MISSING', text: 'the stream does not exist' };
+  if (code === STREAM_NOT_MATCHED) return { code: 'BROKER_MISSING', text: 'the stream has no such subject' };
   if (FULL.includes(code)) return { code: 'BROKER_FULL', text: `NATS has no room: ${message}` };
   if (REFUSED.includes(code)) return { code: 'BROKER_REFUSED', text: `NATS never takes this message: ${message}` };
   if (code === CONSUMER_NOT_FOUND || status === UNAVAILABLE) return { code: 'BROKER_AWAY', text: `NATS does not answer: ${message}` };

@@ -6,7 +6,7 @@ import type { Remove } from '../peer/hooks.js';
 import { Peer } from '../peer/peer.js';
 import { peersOf } from '../peer/peers.js';
 import type { PeersSource } from '../peer/peers.js';
-import { checkOptions, optionError } from '../util/check.js';
+import { checkObject, checkOptions, optionError } from '../util/check.js';
 import type { NamesOf } from '../util/check.js';
 import { Instruments, isList } from './instruments.js';
 import type { InstrumentOptions } from './instruments.js';
@@ -61,11 +61,12 @@ const OPTIONS: NamesOf<InstrumentOptions> = {
 
 function checked(options: InstrumentOptions): InstrumentOptions {
   checkOptions(options, OPTIONS);
-  const { methods = [], tracerProvider, meterProvider } = options;
+  const { methods = [], tracerProvider, meterProvider, attributes } = options;
   if (tracerProvider !== undefined && !('getTracer' in Object(tracerProvider)))
     throw optionError('tracerProvider', 'a TracerProvider', tracerProvider);
   if (meterProvider !== undefined && !('getMeter' in Object(meterProvider)))
     throw optionError('meterProvider', 'a MeterProvider', meterProvider);
+  if (attributes !== undefined) checkObject('attributes', attributes);
   // The letters of a text would be the names.
   const isUsable = typeof methods === 'object' && (methods as unknown) !== null && (isList(methods) || isContract(methods));
   if (!isUsable) throw optionError('methods', 'a list of names or a contract', methods);
@@ -81,10 +82,12 @@ function attached(peer: Peer, instruments: Instruments): Observable<never> {
   }
   const tracer = new SpanTracer(instruments, core.options.label);
   core.tracer = tracer;
-  return instruments.watch(peer).pipe(
-    finalize(() => {
-      tracer.close();
-      if (core.tracer === tracer) core.tracer = null;
-    }),
-  );
+  return instruments
+    .watch(peer, () => core.tracer === tracer)
+    .pipe(
+      finalize(() => {
+        tracer.close();
+        if (core.tracer === tracer) core.tracer = null;
+      }),
+    );
 }

@@ -77,14 +77,14 @@ export class Instruments {
     this.close = queueSizesOf(meter).add({ peers: this.#peers, attributes: options.attributes });
   }
 
-  /** Measures the queue and the round trips of a peer, until the peer ends. Emits nothing. */
-  watch(peer: Peer): Observable<never> {
+  /** Measures the queue of a peer, and its round trips while `isCurrent` holds, until the peer ends. Emits nothing. */
+  watch(peer: Peer, isCurrent: () => boolean): Observable<never> {
     const { attributes } = this.options;
     return defer(() => {
       this.#peers.add(peer);
       return peer.rtt$.pipe(
         tap((ms) => {
-          this.#roundTrips.record(ms / 1000, attributes);
+          if (isCurrent()) this.#roundTrips.record(ms / 1000, attributes);
         }),
         ignoreElements(),
         finalize(() => this.#peers.delete(peer)),

@@ -85,7 +85,8 @@ export function sessionEnds(stream: Stream, at: Date | number, options: SessionE
   if (!(gate instanceof HelloAcceptor)) throw new TypeError('sessionEnds: expected a stream that onHello received, got another');
   const endsAt = checkTime(at);
   if (endsAt <= asyncScheduler.now()) throw sessionExpired();
-  gate.endSession(core, endsAt, askBeforeMs);
+  // A client that has left meanwhile has no session, and its timers would keep its peer until the end.
+  if (stream.peer.status.state !== 'closed') gate.endSession(core, endsAt, askBeforeMs);
 }
 
 function checkTime(at: Date | number): number {

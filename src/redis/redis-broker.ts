@@ -4,14 +4,11 @@ import type { Broker } from '../topics/broker-log.js';
 import { CursorLost } from '../topics/cursor.js';
 import { fromJson, warnOfPassing } from '../topics/json-value.js';
 import type { Message, PublishOptions } from '../topics/log.js';
-import { command, connection, inOrder } from './redis-client.js';
+import { BLOCK_MS, command, connection, inOrder, SILENCE_MS } from './redis-client.js';
 import type { AnyRedis } from './redis-client.js';
 import { explain } from './redis-error.js';
 
 const PAGE = 100;
-const BLOCK_MS = 5_000;
-/** A server that is silent this long is not there: a read answers after {@link BLOCK_MS} at the latest. */
-export const SILENCE_MS = 3 * BLOCK_MS;
 /** The same key within this time is one message. */
 const DEDUPLICATION_S = 120;
 /** The fields of a message and of the first one, which has no value. */

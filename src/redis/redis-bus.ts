@@ -3,8 +3,8 @@ import { Outage } from '../topics/broker-error.js';
 import type { BrokerError } from '../topics/broker-error.js';
 import { busOver } from '../topics/bus.js';
 import type { Bus, BusBroker } from '../topics/bus.js';
-import { SILENCE_MS } from './redis-broker.js';
-import { checkClient, checkReady, command, connection } from './redis-client.js';
+import { optionError } from '../util/check.js';
+import { checkClient, checkReady, command, connection, SILENCE_MS } from './redis-client.js';
 import type { AnyRedis, RedisClient, RedisSentinel } from './redis-client.js';
 import { explain } from './redis-error.js';
 
@@ -15,7 +15,8 @@ import { explain } from './redis-error.js';
  *
  * @param client connected already: of one server, or of sentinels
  * @param prefix begins every channel. Default `'rxmux:'`
- * @throws TypeError for another client, such as one of a cluster, and for a channel of more than 1 024 bytes
+ * @throws TypeError for another client, such as one of a cluster, and for a prefix that is no text. Also for a channel of more than 1 024
+ *   bytes
  *
  * @example
  * ```ts
@@ -25,6 +26,7 @@ import { explain } from './redis-error.js';
  */
 export function redisBus(client: RedisClient | RedisSentinel, prefix = 'rxmux:'): Bus {
   checkClient(client);
+  if (typeof prefix !== 'string') throw optionError('prefix', 'a text', prefix);
   return busOver(new RedisChannels(client, prefix));
 }
 

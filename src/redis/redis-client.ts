@@ -1,4 +1,4 @@
-import { Observable, ReplaySubject, share } from 'rxjs';
+import { firstValueFrom, from, Observable, ReplaySubject, share, timeout } from 'rxjs';
 import { optionError } from '../util/check.js';
 import { getOrMake } from '../util/collections.js';
 
@@ -66,10 +66,16 @@ export function checkReady(client: AnyRedis): void {
   if (!client.isReady) throw new Error('the client is not connected');
 }
 
-/** Sends a command to a client that is connected. */
+/** A read that waits for messages answers after this time at the latest. */
+export const BLOCK_MS = 5_000;
+/** A server that is silent this long is not there. */
+export const SILENCE_MS = 3 * BLOCK_MS;
+
+/** Sends a command to a client that is connected. A client of sentinels looks for another master by itself, which may take longer. */
 export async function command(client: AnyRedis, ...args: readonly string[]): Promise<unknown> {
   checkReady(client);
-  return isSentinel(client) ? client.sendCommand(false, [...args], PLAIN) : client.sendCommand([...args], PLAIN);
+  if (isSentinel(client)) return client.sendCommand(false, [...args], PLAIN);
+  return firstValueFrom(from(client.sendCommand([...args], PLAIN)).pipe(timeout(SILENCE_MS)));
 }
 
 /** Sends two commands, of which the server runs the second one afterwards: a client of sentinels may have several connections. */

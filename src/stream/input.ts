@@ -257,7 +257,10 @@ export function isOneShot(input: Input<unknown>): boolean {
   const source = Object(input) as object & Partial<AsyncIterable<unknown> & Iterable<unknown>>;
   if (isReadableStream(source) || canBeDestroyed(source)) return true;
   const iterator = source[Symbol.asyncIterator]?.() ?? source[Symbol.iterator]?.();
-  return iterator === source || iterator instanceof StreamIterator;
+  const isOnce = iterator === source || iterator instanceof StreamIterator;
+  // A log is followed from the iterator on, and not from its first value.
+  if (!isOnce && iterator instanceof PulledIterator) iterator.stop();
+  return isOnce;
 }
 
 /** One-shot inputs that a call has already taken. A second attempt would send an empty upload. */

@@ -7,7 +7,7 @@ import { steadyNow } from '../util/time.js';
  * Why a broker did not do its work:
  *
  * - `BROKER_AWAY`: the connection or the server is down. Subscribers wait, and `publish` rejects: the message may be stored or not.
- * - `BROKER_MISSING`: the stream, or the feature of the server, does not exist.
+ * - `BROKER_MISSING`: the stream, its subject, or the feature of the server does not exist.
  * - `BROKER_FORBIDDEN`: the user of the connection lacks a permission.
  * - `BROKER_FULL`: a limit, the memory or the disk has no room.
  * - `BROKER_REFUSED`: the stream never takes this message: it is too large, or the stream is sealed. Another try fails too.

@@ -1,9 +1,9 @@
 import type { Observer } from 'rxjs';
 import { guard, LeanSubscription } from '../rx/subscribers.js';
 import type { PullSource } from '../stream/input.js';
-import { checkOverflow } from '../stream/feed.js';
 import { PulledIterator } from '../stream/iterator.js';
 import type { Pull } from '../stream/iterator.js';
+import { checkNumber, checkObject } from '../util/check.js';
 import { Fifo } from '../util/collections.js';
 import { QueueOverflowError } from '../wire/errors.js';
 import { checkItem } from './log.js';
@@ -40,10 +40,10 @@ export interface Waiting {
 
 /** @throws TypeError for an unknown policy */
 export function waitingBy(overflow: TopicOverflow = 'history'): Waiting {
-  if (overflow === 'history') return { places: PLACES, beyond: 'history' };
-  const checked = checkOverflow(overflow);
-  if (typeof checked === 'object') return { places: checked.dropOldest, beyond: 'drop' };
-  return checked === 'latest' ? { places: 1, beyond: 'drop' } : { places: PLACES, beyond: 'error' };
+  if (overflow === 'history' || overflow === 'error') return { places: PLACES, beyond: overflow };
+  if (overflow === 'latest') return { places: 1, beyond: 'drop' };
+  const { dropOldest } = checkObject('overflow', overflow, "'history', 'latest', 'error' or { dropOldest }");
+  return { places: checkNumber('overflow.dropOldest', dropOldest, 1), beyond: 'drop' };
 }
 
 type Item<T, C> = TopicItem<T, C>;
