@@ -109,29 +109,27 @@ export class StatusTracker {
     }));
   }
 
+  /** All subscribers receive one status before any of them receives the next. */
   set(status: PeerStatus): void {
     this.#now = status;
-    this.#undecided = this.#undecided?.filter((decides) => !decides(status)) ?? null;
-    if (this.#waiting !== null) this.#waiting.push(status);
-    else if (this.#subscribers.entries.length === 0) this.#emitted = status;
-    else this.#emit(status);
-  }
-
-  /** The peer has ended, and its status is final. */
-  complete(): void {
-    this.#isComplete = true;
-    if (this.#waiting === null) this.#emitComplete();
-  }
-
-  /** All subscribers receive one status before any of them receives the next. */
-  #emit(status: PeerStatus): void {
-    const waiting = (this.#waiting = [status]);
+    const isNested = this.#waiting !== null;
+    const waiting = (this.#waiting ??= []);
+    waiting.push(status);
+    // Each may change the status, or make another caller wait.
+    for (const decides of this.#undecided?.splice(0) ?? []) if (!decides(status)) this.#decide(decides);
+    if (isNested) return;
     for (const each of waiting) {
       this.#emitted = each;
       for (const { hook: subscriber } of this.#subscribers.entries) subscriber.next(each);
     }
     this.#waiting = null;
     if (this.#isComplete) this.#emitComplete();
+  }
+
+  /** The peer has ended, and its status is final. */
+  complete(): void {
+    this.#isComplete = true;
+    if (this.#waiting === null) this.#emitComplete();
   }
 
   #emitComplete(): void {

@@ -112,6 +112,18 @@ describe('`close` of a dialing peer', () => {
     expect(await outcome).toEqual({ error: expect.objectContaining({ code: 'CONNECT', status: 503, retriable: true }) });
   });
 
+  it('`close` in the observer of a ping that waited for the socket ends the peer, and each status comes once', async () => {
+    const network = echoing();
+    const { peer, states } = reconnecting(network);
+    const closed: number[] = [];
+    peer.onFrame((_direction, { type }) => {
+      if (type === 'ping') void peer.close().then(({ code }) => closed.push(code));
+    });
+    void settled(peer.ping());
+    await time.advance();
+    expect([closed, states]).toEqual([[1000], ['connecting 1', 'open 0', 'draining by local', 'closed 1000']]);
+  });
+
   it('`close` does not call `shouldRetry`', async () => {
     const network = echoing();
     const shouldRetry = jest.fn(() => true);
