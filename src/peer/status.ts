@@ -66,6 +66,8 @@ export class StatusTracker {
   readonly #subscribers = new HookList<Subscriber<PeerStatus>>();
   #status$: Observable<PeerStatus> | null = null;
   #isComplete = false;
+  /** The status whose socket has ended. The next status follows once the streams have failed and `onClose` has run. */
+  stale: PeerStatus | null = null;
   /** The statuses not emitted yet, while an emission is under way: a subscriber may change the status. */
   #waiting: PeerStatus[] | null = null;
   #closed: Promise<CloseReason> | null = null;
@@ -113,30 +115,26 @@ export class StatusTracker {
   set(status: PeerStatus): void {
     this.#now = status;
     const isNested = this.#waiting !== null;
-    const waiting = (this.#waiting ??= []);
-    waiting.push(status);
+    (this.#waiting ??= []).push(status);
     // Each may change the status, or make another caller wait.
     for (const decides of this.#undecided?.splice(0) ?? []) if (!decides(status)) this.#decide(decides);
     if (isNested) return;
-    for (const each of waiting) {
+    for (const each of this.#waiting) {
       this.#emitted = each;
       for (const { hook: subscriber } of this.#subscribers.entries) subscriber.next(each);
     }
     this.#waiting = null;
-    if (this.#isComplete) this.#emitComplete();
+    if (this.#isComplete) this.complete();
   }
 
-  /** The peer has ended, and its status is final. */
+  /** The peer has ended, and its status is final. Subscribers receive the end after the last status. */
   complete(): void {
     this.#isComplete = true;
-    if (this.#waiting === null) this.#emitComplete();
-  }
-
-  #emitComplete(): void {
+    if (this.#waiting !== null) return;
     for (const { hook: subscriber } of this.#subscribers.entries) completeGuarded('a subscriber of status$', subscriber);
   }
 
   #decide(decides: (status: PeerStatus) => boolean): void {
-    if (!decides(this.#now)) (this.#undecided ??= []).push(decides);
+    if (this.stale === this.#now || !decides(this.#now)) (this.#undecided ??= []).push(decides);
   }
 }

@@ -258,6 +258,36 @@ describe('Reconnect helper', () => {
     expect([reasons.map(({ willRetry }) => willRetry), network.dials.length, peer.status.state]).toEqual([[false], 1, 'closed']);
   });
 
+  it('`opened` and `ping` wait for the next socket in the code that hears of a loss', async () => {
+    const network = holding();
+    const { peer } = reconnecting(network);
+    await time.advance();
+    const seen: unknown[] = [];
+    const wait = (): void => {
+      void peer.opened.then(() => seen.push(peer.status));
+      void peer.ping().then((ms) => seen.push(ms));
+    };
+    peer.open('held').subscribe({ error: wait });
+    peer.onClose(wait);
+    await time.advance();
+    network.last.link.cut();
+    await time.advance();
+    expect([seen, peer.status.state]).toEqual([[], 'waiting']);
+    await time.advance(10);
+    const open = { state: 'open', reconnects: 1 };
+    expect(seen).toEqual([open, open, 0, 0]);
+  });
+
+  it('`opened` rejects in the code that hears of the last loss', async () => {
+    const network = echoing();
+    const { peer } = reconnecting(network, { reconnect: false });
+    await time.advance();
+    const outcomes: Promise<unknown>[] = [];
+    peer.onClose(() => outcomes.push(settled(peer.opened)));
+    network.last.link.cut();
+    expect(await Promise.all(outcomes)).toEqual([{ error: expect.objectContaining({ code: 'CONNECTION_LOST' }) }]);
+  });
+
   it('Close handlers learn that no dial follows when a subscriber of a lost stream has closed the peer', async () => {
     const network = holding();
     const { peer, reasons } = reconnecting(network);
