@@ -8,7 +8,7 @@ import { connect as connectTls } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { WebSocket, WebSocketServer } from 'ws';
 import { logger } from '../../src/index.js';
-import type { StreamHandler } from '../../src/index.js';
+import type { Peer, StreamHandler } from '../../src/index.js';
 import { connect, serve } from '../../src/node.js';
 import type { MuxServer, NodeConnectOptions, ServeOptions } from '../../src/node.js';
 import { judgeUpgrades } from '../../src/node/upgrade-hub.js';
@@ -202,6 +202,19 @@ describe('servers', () => {
       ['rx', 'open'],
       ['tx', 'data'],
     ]);
+  });
+
+  it.each(['peers$', 'onPeer'])('A server may call each peer as %s reports it, and the log warns of nothing', async (where) => {
+    const warn = jest.spyOn(logger, 'warn').mockImplementation(() => undefined);
+    const http = await listens(createServer());
+    const answers: unknown[] = [];
+    const call = (peer: Peer): void => void peer.request('who').then((answer) => answers.push(answer));
+    const mux = served({ server: http, ...(where === 'onPeer' && { onPeer: call }) });
+    if (where === 'peers$') mux.peers$.subscribe(call);
+    const dialer = connect(`ws://127.0.0.1:${portOf(http)}`, { keepalive: false, onStream: named('dialer') });
+    await until('the answer', () => answers.length > 0);
+    expect([answers, warn.mock.calls]).toEqual([['dialer got who'], []]);
+    await dialer.close();
   });
 
   it('A server returns the same peers$ and refusals$ at each read', () => {

@@ -151,11 +151,13 @@ export class GivenSocket implements SocketSource {
 
   #warnUnlessStarted(what: string): void {
     if (this.#started) return;
-    // `accept` and `handleUpgrade` call `start` themselves, one turn later.
+    // A server calls `start` itself, one turn after it has reported the peer to code that may call.
     this.#transport?.turn(() => {
-      if (this.#started || this.#warned) return;
-      this.#warned = true;
-      log('warn', `${this.core.label}: ${what} waits for peer.serve(), which begins to read and to send`);
+      this.#transport?.turn(() => {
+        if (this.#started || this.#warned) return;
+        this.#warned = true;
+        log('warn', `${this.core.label}: ${what} waits for peer.serve(), which begins to read and to send`);
+      });
     });
   }
 
