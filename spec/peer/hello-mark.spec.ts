@@ -88,6 +88,15 @@ describe('Mark of a hello', () => {
     expect(peer.status.state).toBe('open');
   });
 
+  it('A hello whose reply has the headers of the hello is accepted', async () => {
+    const { network, peer } = greeted({ hello: () => ({ payload: 'me', headers: { trace: 'a7' } }) });
+    network.last.peer.interceptReplyHeaders((headers, stream) => {
+      Object.assign(headers, stream.headers);
+    });
+    await time.advance();
+    expect(peer.status.state).toBe('open');
+  });
+
   it('A server without `onHello` refuses a hello, and its handler never sees the hello', async () => {
     const seen: unknown[] = [];
     const { peer } = greeted({ hello: () => ({ payload: { token: 't' } }) }, { onStream: (payload) => void seen.push(payload) });

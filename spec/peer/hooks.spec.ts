@@ -105,6 +105,36 @@ describe('hooks', () => {
     });
   });
 
+  describe('`onStream` of the same function', () => {
+    const handler: StreamHandler = (_, stream) => stream.reply('mine');
+
+    it.each<[string, (peer: Peer) => void]>([
+      [
+        'called twice',
+        (peer) => {
+          const remove = peer.onStream(handler);
+          remove();
+          peer.onStream(handler);
+          remove();
+        },
+      ],
+      [
+        'of a replaced handler',
+        (peer) => {
+          const remove = peer.onStream(handler);
+          peer.onStream(handler);
+          remove();
+        },
+      ],
+    ])('A function of `onStream` removes no later handler: %s', async (_what, act) => {
+      const { dialer, acceptor } = createPair();
+      act(acceptor);
+      const answer = settled(dialer.request());
+      await time.advance();
+      expect(await answer).toEqual({ value: 'mine' });
+    });
+  });
+
   describe('Frame observer', () => {
     it("A frame observer sees each frame once: before a user's codec encodes it, or after the codec decoded it", async () => {
       const json = new JsonCodec();

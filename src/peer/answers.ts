@@ -87,6 +87,8 @@ export class IncomingStreams {
   #streams$: Observable<Stream> | null = null;
   readonly #subscribers = new HookList<Subscriber<Stream>>();
   #handler: StreamHandler | null = null;
+  /** How many handlers were set. The same function may be set again. */
+  #handlers = 0;
   /** `null` if every stream goes to the handlers. */
   gate: Gate | null = null;
 
@@ -104,8 +106,9 @@ export class IncomingStreams {
     checkFunction('onStream', handler);
     if (this.#handler !== null) log('warn', 'a second onStream handler replaces the first; there is one per peer');
     this.#handler = handler;
+    const nth = ++this.#handlers;
     return () => {
-      if (this.#handler === handler) this.#handler = null;
+      if (nth === this.#handlers) this.#handler = null;
     };
   }
 

@@ -285,6 +285,7 @@ export class PeerCore implements ConnectionOwner {
     if (this.#handshaking === connection) this.#handshaking = null;
     if (this.#lastConnection === connection) {
       this.#lastConnection = null;
+      this.status.stale = this.status.now;
       // The replacement is lost, while the socket before it still drains.
       if (this.status.now.state === 'open' && this.#isDraining()) this.#setStatus({ state: 'draining', by: 'remote' });
     }

@@ -66,6 +66,8 @@ export class StatusTracker {
   readonly #subscribers = new HookList<Subscriber<PeerStatus>>();
   #status$: Observable<PeerStatus> | null = null;
   #isComplete = false;
+  /** The status whose socket has ended. The next status follows once the streams have failed and `onClose` has run. */
+  stale: PeerStatus | null = null;
   /** The statuses not emitted yet, while an emission is under way: a subscriber may change the status. */
   #waiting: PeerStatus[] | null = null;
   #closed: Promise<CloseReason> | null = null;
@@ -109,36 +111,30 @@ export class StatusTracker {
     }));
   }
 
+  /** All subscribers receive one status before any of them receives the next. */
   set(status: PeerStatus): void {
     this.#now = status;
-    this.#undecided = this.#undecided?.filter((decides) => !decides(status)) ?? null;
-    if (this.#waiting !== null) this.#waiting.push(status);
-    else if (this.#subscribers.entries.length === 0) this.#emitted = status;
-    else this.#emit(status);
-  }
-
-  /** The peer has ended, and its status is final. */
-  complete(): void {
-    this.#isComplete = true;
-    if (this.#waiting === null) this.#emitComplete();
-  }
-
-  /** All subscribers receive one status before any of them receives the next. */
-  #emit(status: PeerStatus): void {
-    const waiting = (this.#waiting = [status]);
-    for (const each of waiting) {
+    const isNested = this.#waiting !== null;
+    (this.#waiting ??= []).push(status);
+    // Each may change the status, or make another caller wait.
+    for (const decides of this.#undecided?.splice(0) ?? []) if (!decides(status)) this.#decide(decides);
+    if (isNested) return;
+    for (const each of this.#waiting) {
       this.#emitted = each;
       for (const { hook: subscriber } of this.#subscribers.entries) subscriber.next(each);
     }
     this.#waiting = null;
-    if (this.#isComplete) this.#emitComplete();
+    if (this.#isComplete) this.complete();
   }
 
-  #emitComplete(): void {
+  /** The peer has ended, and its status is final. Subscribers receive the end after the last status. */
+  complete(): void {
+    this.#isComplete = true;
+    if (this.#waiting !== null) return;
     for (const { hook: subscriber } of this.#subscribers.entries) completeGuarded('a subscriber of status$', subscriber);
   }
 
   #decide(decides: (status: PeerStatus) => boolean): void {
-    if (!decides(this.#now)) (this.#undecided ??= []).push(decides);
+    if (this.stale === this.#now || !decides(this.#now)) (this.#undecided ??= []).push(decides);
   }
 }

@@ -363,7 +363,7 @@ export class StreamCore extends Subject<unknown> implements Deadlined, Abortable
     const { headersDue } = this.#row;
     if (headersDue === true) {
       this.advance('recvData');
-      if (isMarked(frame)) {
+      if (isMarked(frame) && !isMarked(this)) {
         this.reset('library', ResetCode.PROTOCOL_ERROR, NO_HELLO);
         return;
       }

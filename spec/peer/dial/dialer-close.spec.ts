@@ -10,13 +10,13 @@ import { resolveOptions } from '../../../src/peer/options.js';
 import { MemoryLink } from '../../../src/testing/memory-link.js';
 import type { PageEvent } from '../../../src/transport/connectivity.js';
 import { W3cTransport } from '../../../src/transport/w3c.js';
-import { dialing, echo, echoing, greeted, later, reconnecting, spell, watched, welcome } from '../../support/peer/dialing.js';
+import { dialing, echo, echoing, greeted, holding, later, reconnecting, spell, watched, welcome } from '../../support/peer/dialing.js';
 import type { Watched } from '../../support/peer/dialing.js';
 import { framesOf } from '../../support/peer/frames.js';
 import { collectLogs } from '../../support/peer/logs.js';
 import { Network } from '../../support/peer/network.js';
 import type { Answer } from '../../support/peer/network.js';
-import { settled } from '../../support/peer/outcome.js';
+import { progressOf, settled } from '../../support/peer/outcome.js';
 import { virtualPeerTime } from '../../support/peer/time.js';
 
 describe('`close` of a dialing peer', () => {
@@ -110,6 +110,33 @@ describe('`close` of a dialing peer', () => {
     const outcome = settled(peer.request('p'));
     await time.advance();
     expect(await outcome).toEqual({ error: expect.objectContaining({ code: 'CONNECT', status: 503, retriable: true }) });
+  });
+
+  it('`close` in the observer of a ping that waited for the socket ends the peer, and each status comes once', async () => {
+    const network = echoing();
+    const { peer, states } = reconnecting(network);
+    const closed: number[] = [];
+    peer.onFrame((_direction, { type }) => {
+      if (type === 'ping') void peer.close().then(({ code }) => closed.push(code));
+    });
+    void settled(peer.ping());
+    await time.advance();
+    expect([closed, states]).toEqual([[1000], ['connecting 1', 'open 0', 'draining by local', 'closed 1000']]);
+  });
+
+  it('Calls that wait fail at once when the observer of a call before them closes the peer with a drain', async () => {
+    const { peer } = reconnecting(holding());
+    const first = peer.onFrame(() => {
+      first();
+      void peer.close({ drainMs: Infinity });
+    });
+    const outcomes = ['first', 'second'].map((payload) => progressOf(peer.request(payload)));
+    await time.advance();
+    expect(outcomes).toEqual([
+      { settled: false, error: null },
+      { settled: true, error: expect.objectContaining({ code: 'CONNECTION_LOST', retriable: true }) },
+    ]);
+    void peer.close();
   });
 
   it('`close` does not call `shouldRetry`', async () => {

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
-import type { ConnectOptions, Peer } from '../../../src/index.js';
+import type { ConnectOptions, DialContext, Peer } from '../../../src/index.js';
 import { Backoff } from '../../../src/peer/dial/backoff.js';
 import type { DialFailure, FailureFacts, Reconnect } from '../../../src/peer/dial/backoff.js';
 import { CodecMismatch, ConnectError, RemoteError } from '../../../src/wire/errors.js';
@@ -256,6 +256,69 @@ describe('Reconnect helper', () => {
     if (what === 'a socket is lost') network.last.link.cut();
     await time.advance(60_000);
     expect([reasons.map(({ willRetry }) => willRetry), network.dials.length, peer.status.state]).toEqual([[false], 1, 'closed']);
+  });
+
+  it.each(['a socket is lost', 'a dial fails', 'a hello is lost'])(
+    '`closes$` and `closed` have the reason of the end in which user code closes the peer: %s',
+    async (what) => {
+      const network = what === 'a hello is lost' ? new Network({ onHello: () => new Promise(() => undefined) }) : echoing();
+      if (what === 'a dial fails') network.answer = { status: 503 };
+      const close = (): boolean => {
+        void watching.peer.close();
+        return true;
+      };
+      const watching = reconnecting(network, {
+        reconnect: { ...SOON, shouldRetry: close },
+        ...(what === 'a hello is lost' && {
+          hello: ({ signal }: DialContext) => {
+            signal.addEventListener('abort', close);
+            return {};
+          },
+        }),
+      });
+      const { peer, reasons, states } = watching;
+      const seen: unknown[] = [];
+      peer.closes$.subscribe({ next: ({ code, reason }) => seen.push([code, reason]), complete: () => seen.push('complete') });
+      await time.advance();
+      if (what !== 'a dial fails') network.last.link.cut({ code: 1006, reason: 'cut' });
+      await time.advance(60_000);
+      const { code, reason } = await peer.closed;
+      expect([reasons, seen, states.at(-1)]).toEqual([
+        [expect.objectContaining({ code, reason })],
+        [[1006, reason], 'complete'],
+        'closed 1006',
+      ]);
+    },
+  );
+
+  it('`opened` and `ping` wait for the next socket in the code that hears of a loss', async () => {
+    const network = holding();
+    const { peer } = reconnecting(network);
+    await time.advance();
+    const seen: unknown[] = [];
+    const wait = (): void => {
+      void peer.opened.then(() => seen.push(peer.status));
+      void peer.ping().then((ms) => seen.push(ms));
+    };
+    peer.open('held').subscribe({ error: wait });
+    peer.onClose(wait);
+    await time.advance();
+    network.last.link.cut();
+    await time.advance();
+    expect([seen, peer.status.state]).toEqual([[], 'waiting']);
+    await time.advance(10);
+    const open = { state: 'open', reconnects: 1 };
+    expect(seen).toEqual([open, open, 0, 0]);
+  });
+
+  it('`opened` rejects in the code that hears of the last loss', async () => {
+    const network = echoing();
+    const { peer } = reconnecting(network, { reconnect: false });
+    await time.advance();
+    const outcomes: Promise<unknown>[] = [];
+    peer.onClose(() => outcomes.push(settled(peer.opened)));
+    network.last.link.cut();
+    expect(await Promise.all(outcomes)).toEqual([{ error: expect.objectContaining({ code: 'CONNECTION_LOST' }) }]);
   });
 
   it('Close handlers learn that no dial follows when a subscriber of a lost stream has closed the peer', async () => {

@@ -91,7 +91,7 @@ export class Dialer implements SocketSource {
   #idleSince = 0;
   /** The events of the page. A peer that never dials leaves no listener on its page. */
   #listening = Subscription.EMPTY;
-  /** Losses that are decided, but not followed yet. Streams fail in between, and their owners may close the peer. */
+  /** Losses that are not followed yet. Streams fail in between, and their owners may close the peer. */
   #pendingLosses = 0;
   readonly #inContext: AsyncContext;
 
@@ -181,6 +181,8 @@ export class Dialer implements SocketSource {
   }
 
   lost(connection: Connection, close: SocketClose): Loss {
+    // First: `shouldRetry`, and a listener of the dial's signal, may close the peer.
+    this.#pendingLosses++;
     if (connection !== this.#connection) return this.#lostReplaced(close);
     this.#connection = null;
     if (this.#phase === 'idle' || this.#phase === 'dialing' || this.#phase === 'waiting') return this.#lostReplaced(close);
@@ -191,11 +193,7 @@ export class Dialer implements SocketSource {
   }
 
   stop(): void {
-    if (this.#phase === 'stopped') return;
-    this.#halt();
-    const reason = { ...(this.#last ?? NEVER_OPEN), willRetry: false };
-    if (this.core.connections.length === 0 && this.#pendingLosses === 0) this.core.finish(reason, null);
-    else if (this.core.openConnection === null) this.core.waiting.failAll({ how: 'lost', reason }, null);
+    if (this.#phase !== 'stopped') this.#finish(this.#last ?? NEVER_OPEN, null, this.#pendingLosses === 0);
   }
 
   // One dial: the address and its socket, then the hello
@@ -340,6 +338,7 @@ export class Dialer implements SocketSource {
       const { close, ...facts } = failure;
       // Report one timer turn later, so that an `onClose` registered right after `connect()` receives a synchronous failure.
       this.#timer = asyncScheduler.schedule(() => {
+        this.#pendingLosses++;
         this.core.ended(this.#decide(close, facts));
       });
     }
@@ -411,7 +410,6 @@ export class Dialer implements SocketSource {
   }
 
   #loss(reason: CloseReason, follow: () => void): Loss {
-    this.#pendingLosses++;
     return {
       reason,
       follow: () => {
@@ -421,17 +419,14 @@ export class Dialer implements SocketSource {
     };
   }
 
-  /** Stops dialing. Sockets that still drain keep their time. */
-  #finish(reason: CloseReason, error: AnyMuxError | null): void {
-    this.#halt();
-    this.#dialError ??= error;
-    if (this.core.connections.length === 0) this.core.finish({ ...reason, willRetry: false }, this.#dialError);
-    else this.core.waiting.failAll({ how: 'lost', reason }, error);
-  }
-
-  #halt(): void {
+  /** Stops dialing. Sockets that still drain keep their time. `isLast`: no loss follows that ends the peer. */
+  #finish(last: CloseReason, error: AnyMuxError | null, isLast = true): void {
     this.#phase = 'stopped';
     for (const held of [this.#listening, this.#timer, this.#idleTimer, this.#dial]) held.unsubscribe();
+    this.#dialError ??= error;
+    const reason = { ...last, willRetry: false };
+    if (isLast && this.core.connections.length === 0) this.core.finish(reason, this.#dialError);
+    else this.core.waiting.failAll({ how: 'lost', reason }, error);
   }
 
   #wait(delayMs: number): void {
