@@ -8,7 +8,7 @@ import { connect as connectTls } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { WebSocket, WebSocketServer } from 'ws';
 import { logger } from '../../src/index.js';
-import type { Peer, StreamHandler } from '../../src/index.js';
+import type { StreamHandler } from '../../src/index.js';
 import { connect, serve } from '../../src/node.js';
 import type { MuxServer, NodeConnectOptions, ServeOptions } from '../../src/node.js';
 import { judgeUpgrades } from '../../src/node/upgrade-hub.js';

@@ -273,6 +273,25 @@ describe('synchronous sockets', () => {
       return { acceptor, dialer };
     }
 
+    it('Calls from before `serve` fail at once when the observer of one of them closes the peer with a drain', async () => {
+      const sockets = synchronousSockets(`mux.v1.${codec.name}`);
+      const remote = new Peer(sockets.dialer, { isDialer: true, codec, keepalive: false });
+      const peer = new Peer(sockets.acceptor, { isDialer: false, codec, keepalive: false });
+      void remote.serve(stays);
+      const first = peer.onFrame(() => {
+        first();
+        void peer.close({ drainMs: Infinity });
+      });
+      const outcomes = ['first', 'second'].map((payload) => progressOf(peer.request(payload)));
+      void peer.serve();
+      for (let n = 0; n < 20; n++) await Promise.resolve();
+      expect(outcomes).toEqual([
+        { settled: false, error: null },
+        { settled: true, error: expect.objectContaining({ code: 'REFUSED', reason: 'this peer was closed' }) },
+      ]);
+      void peer.close();
+    });
+
     it.each([
       ['a small payload', 'p'],
       ['a payload of several slices', LARGE],

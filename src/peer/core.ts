@@ -195,10 +195,10 @@ export class PeerCore implements ConnectionOwner {
     if (goawayCode === null) {
       this.#setStatus({ state: 'open', reconnects });
       this.waiting.flushTo(connection, this.notifications);
-    } else {
-      this.goneAway(connection, goawayCode);
-      if (!this.source.expectsSocket) this.waiting.failAll(GONE_AWAY, null);
-    }
+    } else this.goneAway(connection, goawayCode);
+    if (this.waiting.empty || this.source.expectsSocket) return;
+    // A hook of a call that waited may have closed the peer while others waited behind it.
+    this.waiting.failAll(goawayCode === null ? refusal(this.epitaph) : GONE_AWAY, null);
   }
 
   /** Reports the state of the connection, unless a socket drains: its state takes precedence over the dial of its replacement. */

@@ -134,7 +134,7 @@ describe('`close` of a dialing peer', () => {
     await time.advance();
     expect(outcomes).toEqual([
       { settled: false, error: null },
-      { settled: true, error: expect.objectContaining({ code: 'CONNECTION_LOST', retriable: true }) },
+      { settled: true, error: expect.objectContaining({ code: 'REFUSED', reason: 'this peer was closed' }) },
     ]);
     void peer.close();
   });

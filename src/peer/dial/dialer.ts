@@ -426,7 +426,7 @@ export class Dialer implements SocketSource {
     this.#dialError ??= error;
     const reason = { ...last, willRetry: false };
     if (isLast && this.core.connections.length === 0) this.core.finish(reason, this.#dialError);
-    else this.core.waiting.failAll({ how: 'lost', reason }, error);
+    else if (this.core.openConnection === null) this.core.waiting.failAll({ how: 'lost', reason }, error);
   }
 
   #wait(delayMs: number): void {
