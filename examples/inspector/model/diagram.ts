@@ -17,7 +17,7 @@ export class Diagram {
   readonly totals = new Totals();
   readonly view = new View();
   peers: readonly InspectedPeer[] = [];
-  /** The last sample of each connection, also of those that have left. */
+  /** The last sample of each connection, also of those that have left while their lanes are kept. */
   readonly #samples = new Map<number, InspectedPeer>();
   /** How many connected peers the feed does not watch. */
   unwatched = 0;
@@ -157,8 +157,15 @@ export class Diagram {
     let first = lanes.length;
     while (first > 0 && lanes[first - 1]?.row === null) first--;
     this.#rows.add(lanes.slice(first));
-    if (lanes !== this.#placed) this.#rows.forget();
+    if (lanes !== this.#placed) this.#forget();
     this.#placed = lanes;
+  }
+
+  /** Forgets the rows and samples of forgotten lanes. */
+  #forget(): void {
+    this.#rows.forget();
+    const kept = new Set([...this.timeline.lanes, ...this.peers].map(({ c }) => c));
+    for (const c of this.#samples.keys()) if (!kept.has(c)) this.#samples.delete(c);
   }
 
   /** Keeps the least delay of all batches as the offset between the clocks. */
