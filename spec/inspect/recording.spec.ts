@@ -364,6 +364,8 @@ describe('inspect', () => {
         dialer.notify('second');
         await time.advance(10);
         expect(opens(inspection.lines).map(({ t, f }) => [t, f?.['stream']])).toEqual([[2_000, 3]]);
+        await time.advance(2_000);
+        expect(inspection.lines).toEqual([]);
         inspection.close();
       } finally {
         time.restore();
