@@ -1,3 +1,4 @@
+import { ConnectionLostError } from 'rxmux';
 import type { ExitStatus } from '../exit.js';
 import { calling } from './calling.js';
 import { COMMON_HELP } from './settings.js';
@@ -22,9 +23,10 @@ EXAMPLES
 /** Runs `rxmux push`. */
 export async function run(args: readonly string[]): Promise<ExitStatus> {
   return calling(args, { kinds: ['request'] }, (settings, payload) =>
-    withPeer(settings, (peer) => {
+    withPeer(settings, async (peer) => {
       peer.notify(payload);
-      return Promise.resolve();
+      const reason = await peer.close({ drainMs: settings.timeoutMs });
+      if (!reason.wasClean) throw new ConnectionLostError(reason);
     }),
   );
 }

@@ -8,7 +8,7 @@ import { codecNamed } from '../codec.js';
 import { Exit, UsageError } from '../exit.js';
 import type { ExitStatus } from '../exit.js';
 import { wholeOf } from '../headers.js';
-import { INSPECTOR_HELP, INSPECTOR_OPTIONS, loadPage, serveInspector } from '../inspector.js';
+import { INSPECTOR_HELP, INSPECTOR_OPTIONS, pageOf, serveInspector } from '../inspector.js';
 import { isForThisMachine, listen, MAX_PORT } from '../listen.js';
 import { answerTo } from './answers.js';
 
@@ -60,11 +60,13 @@ export async function run(args: readonly string[]): Promise<ExitStatus> {
       ...INSPECTOR_OPTIONS,
     },
   });
+  // Node would listen on every address.
+  if (values.host === '') throw new UsageError("expected an address of this machine for --host, got ''");
   const codec = await codecNamed(values.codec);
   const files = await directoryOf(values.files);
-  const page = values.inspect ? await loadPage(values.page) : null;
+  const page = await pageOf(values);
   const { server: http, address } = await listen(values.host, wholeOf('port', values.port, 0, MAX_PORT));
-  const server = serve({ server: http, codec, verify: ofThisMachine, handler: answerTo(files, codec.binary) });
+  const server = serve({ server: http, codec, verify: ofThisMachine, handler: answerTo(files, codec.name !== 'json') });
   const viewed = page === null ? '' : `${await serveInspector(inspect(server), page)}\n`;
   process.stdout.write(`ws://${address}\n${viewed}`);
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void server.close({ drainMs: DRAIN_MS }));

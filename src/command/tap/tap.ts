@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import type { WriteStream } from 'node:fs';
 import type { Writable } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { describeLine, withoutContent, writeLine } from 'rxmux/inspect';
 import type { Line } from 'rxmux/inspect';
@@ -9,7 +10,7 @@ import { addressOf, withoutPassword } from '../address.js';
 import { Exit, UsageError } from '../exit.js';
 import type { ExitStatus } from '../exit.js';
 import { headersOf, wholeOf } from '../headers.js';
-import { INSPECTOR_HELP, INSPECTOR_OPTIONS, loadPage, serveInspector } from '../inspector.js';
+import { INSPECTOR_HELP, INSPECTOR_OPTIONS, pageOf, serveInspector } from '../inspector.js';
 import { listen, MAX_PORT } from '../listen.js';
 import { oneLine, safeJson } from '../output.js';
 import { TapProxy } from './proxy.js';
@@ -54,6 +55,9 @@ EXAMPLES
   rxmux tap --inspect ws://127.0.0.1:8080
 `;
 
+/** How long an output may take the last lines after the interrupt, in ms. */
+const DRAIN_MS = 2_000;
+
 /** Runs `rxmux tap`. */
 export async function run(args: readonly string[]): Promise<ExitStatus> {
   const { target, port, page, payloads, json, record } = await settingsOf(args);
@@ -79,8 +83,7 @@ export async function run(args: readonly string[]): Promise<ExitStatus> {
   const viewed = page === null ? '' : `${await serveInspector(tapped, page)}\n`;
   process.stdout.write(`ws://${address}\n${viewed}`);
   await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
-  rows.report();
-  if (output !== process.stdout) await new Promise<void>((resolve) => output.end(resolve));
+  await Promise.race([rows.end(), pause(DRAIN_MS)]);
   process.exit(Exit.OK);
 }
 
@@ -111,7 +114,7 @@ async function settingsOf(args: readonly string[]): Promise<Settings> {
   return {
     target: { url: addressOf(positionals), headers: headersOf(values.header) },
     port: wholeOf('port', values.port, 0, MAX_PORT),
-    page: values.inspect ? await loadPage(values.page) : null,
+    page: await pageOf(values),
     payloads,
     json,
     record,
@@ -133,6 +136,7 @@ const RESUME_BYTES = MOST_WAITING_BYTES / 2;
 /** Writes lines to an output. While too many wait there, it leaves lines out and counts them: the tap must not slow the peers down. */
 class Rows {
   #leftOut = 0;
+  #hasEnded = false;
 
   constructor(
     private readonly output: Writable,
@@ -140,6 +144,7 @@ class Rows {
   ) {}
 
   add(line: Line, bytes: number): void {
+    if (this.#hasEnded) return;
     const { writableLength } = this.output;
     if (writableLength > (this.#leftOut === 0 ? MOST_WAITING_BYTES : RESUME_BYTES)) {
       this.#leftOut++;
@@ -153,6 +158,13 @@ class Rows {
   report(): void {
     if (this.#leftOut > 0) process.stderr.write(`rxmux tap: ${this.#leftOut} lines were left out, because the output is too slow\n`);
     this.#leftOut = 0;
+  }
+
+  /** Takes no more lines. Resolves once the output has taken those before. */
+  async end(): Promise<void> {
+    this.#hasEnded = true;
+    this.report();
+    await new Promise<unknown>((resolve) => this.output.write('', resolve));
   }
 }
 
