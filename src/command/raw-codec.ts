@@ -1,3 +1,6 @@
+import { toMapping } from 'rxmux';
+import type { Frame } from 'rxmux';
+
 /** The map of a frame, as a codec reads it. */
 export type Envelope = Readonly<Record<string, unknown>>;
 
@@ -21,8 +24,8 @@ const JSON_CODEC: RawCodec = {
 
 /** Returns a codec by its name. `null` for another name, and for msgpack where @msgpack/msgpack is not installed. */
 export async function rawCodec(name: string): Promise<RawCodec | null> {
-  // The messages of `rich` are JSON too, with its tags as they are.
-  if (name === 'json' || name === 'rich') return { ...JSON_CODEC, name };
+  if (name === 'json') return JSON_CODEC;
+  if (name === 'rich') return rich();
   return name === 'msgpack' ? msgpack() : null;
 }
 
@@ -48,6 +51,30 @@ export function isEnvelope(value: unknown): value is Envelope {
 function isWithin(value: unknown, depth: number): boolean {
   if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return true;
   return depth > 0 && Object.values(value).every((inner) => isWithin(inner, depth - 1));
+}
+
+/** The messages of `rich` are JSON. A recording has its values, and not its tags, as one of `record` does. */
+async function rich(): Promise<RawCodec> {
+  const codec = new (await import('rxmux/rich')).RichCodec();
+  const read = (message: string): unknown => {
+    const envelope = JSON_CODEC.decode(message) as Envelope;
+    try {
+      return { ...envelope, ...toMapping(codec.decode(message)) };
+    } catch {
+      return envelope;
+    }
+  };
+  return {
+    ...JSON_CODEC,
+    name: codec.name,
+    encode: (value) => {
+      const frame = value as Envelope & Frame;
+      const { type, payload, headers, trailers } = frame;
+      const content = JSON.parse(codec.encode({ type: 'data', payload, headers, trailers })) as Envelope;
+      return JSON.stringify({ ...frame, ...content, type });
+    },
+    decode: (message) => read(String(message)),
+  };
 }
 
 async function msgpack(): Promise<RawCodec | null> {

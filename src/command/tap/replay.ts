@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import {
+  combineLatest,
   debounceTime,
   filter,
   firstValueFrom,
@@ -19,9 +20,11 @@ import {
 import type { Observable } from 'rxjs';
 import { describeLine, play, readLines, writeLine } from 'rxmux/inspect';
 import type { Line, RecordedFrame } from 'rxmux/inspect';
+import type { Codec } from 'rxmux';
 import { WebSocket } from 'ws';
 import type { CloseEvent, ErrorEvent } from 'ws';
 import { addressOf } from '../address.js';
+import { codecNamed } from '../codec.js';
 import { Exit, UsageError } from '../exit.js';
 import type { ExitStatus } from '../exit.js';
 import { oneLine, safeJson } from '../output.js';
@@ -36,8 +39,8 @@ USAGE
 
 FILE comes from "rxmux tap --record FILE --payloads", or from record() of
 rxmux/inspect. One connection is replayed, frame by frame. The command shows
-what comes back, and ends when as many frames of streams have come back as in
-the recording.
+what comes back. It ends once all frames of streams are sent, and as many have
+come back as in the recording.
 
 OPTIONS
   --connection N    replay this connection (default 1)
@@ -65,6 +68,8 @@ interface Settings {
   readonly connection: number;
   readonly speed: number;
   readonly codec: RawCodec;
+  /** Says which values the messages carry. */
+  readonly values: Codec;
   readonly headers: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
   readonly json: boolean;
@@ -76,23 +81,30 @@ export async function run(args: readonly string[]): Promise<ExitStatus> {
   const heard$ = new Subject<RecordedFrame>();
   const played$ = played(settings, heard$);
   const socket = dialled(settings);
+  const closed = firstValueFrom(fromEvent(socket, 'close'));
   hear(socket, settings, heard$);
   const sent$ = fromEvent(socket, 'open').pipe(
     take(1),
     switchMap(() => played$),
     tap((frame) => {
-      socket.send(settings.codec.encode(frame));
+      socket.send(encoded(frame, settings));
     }),
     share(),
   );
   let missing = answersIn(settings);
   heard$.pipe(filter(isOfStream)).subscribe(() => missing--);
-  const all$ = missing === 0 ? sent$.pipe(last(null, null)) : heard$.pipe(filter(() => missing === 0));
+  const all$ = combineLatest([
+    sent$.pipe(last(null, null)),
+    heard$.pipe(
+      startWith(null),
+      filter(() => missing <= 0),
+    ),
+  ]);
   const patienceMs = Math.min(LONGEST_MS, settings.timeoutMs + longestPauseMs(settings));
   const silent = settings.timeoutMs === 0 ? ignoreElements() : debounceTime(patienceMs);
   const silence$ = merge(sent$, heard$).pipe(startWith(null), silent);
   const failed = (status: ExitStatus, why: string): ExitStatus => {
-    process.stderr.write(`rxmux replay: ${oneLine(why)}. Frames that have not come back: ${missing}\n`);
+    process.stderr.write(`rxmux replay: ${oneLine(why)}. Frames that have not come back: ${Math.max(0, missing)}\n`);
     return status;
   };
   const status = await firstValueFrom(
@@ -102,6 +114,11 @@ export async function run(args: readonly string[]): Promise<ExitStatus> {
       silence$.pipe(map(() => failed(Exit.TIMEOUT, `no frame came for ${Math.round(patienceMs)} ms`))),
     ),
   );
+  if (status === Exit.OK) {
+    // The last frames may be on their way. `ws` waits for the server's close, but not without end.
+    socket.close();
+    await closed;
+  }
   socket.terminate();
   return status;
 }
@@ -176,6 +193,7 @@ async function settingsOf(args: readonly string[]): Promise<Settings> {
     connection: numberOf('connection', values.connection),
     speed: numberOf('speed', values.speed),
     codec,
+    values: await codecNamed(values.codec),
     headers: headersOf(values.header),
     timeoutMs: timeoutOf(values.timeout, 0),
     json: values.json,
@@ -189,9 +207,28 @@ async function linesOf(file: string): Promise<readonly Line[]> {
   return understood(() => readLines(text));
 }
 
-/** The dialer's frames, in their time. */
-function played({ lines, connection, speed }: Settings, heard$: Observable<RecordedFrame>): Observable<RecordedFrame> {
-  return understood(() => play(lines, { side: 'dialer', connection, speed: speed === 0 ? Infinity : speed, heard$ }));
+/** The dialer's frames up to the last one of a stream, in their time. */
+function played(settings: Settings, heard$: Observable<RecordedFrame>): Observable<RecordedFrame> {
+  const { connection, speed } = settings;
+  const all = settings.lines.filter(({ c }) => c === connection);
+  const end = all.reduce((found, { d, f }, at) => (d === '>' && f !== null && isOfStream(f) ? at : found), -1);
+  const lines = all.filter(({ d }, at) => d === '<' || at <= end || end < 0);
+  return understood(() => {
+    const frames$ = play(lines, { side: 'dialer', connection, speed: speed === 0 ? Infinity : speed, heard$ });
+    // Fails here, and not later on the clock.
+    for (const { d, f } of lines) if (d === '>' && f !== null) encoded(f, settings);
+    return frames$;
+  });
+}
+
+/** The fields of a frame with values of the application. */
+const CONTENT = ['payload', 'headers', 'trailers'];
+
+/** Encodes a frame. Its values become as a peer would send them: record() has them as they were passed. */
+function encoded(frame: RecordedFrame, { codec, values }: Settings): string | Uint8Array {
+  const given = CONTENT.filter((key) => frame[key] !== undefined);
+  const carried = given.map((key) => [key, values.decodePayload(values.encodePayload(frame[key]), { maxPayloadItems: Infinity })]);
+  return codec.encode({ ...frame, ...(Object.fromEntries(carried) as RecordedFrame) });
 }
 
 /** Reports an error of a recording as one of the arguments. */
