@@ -219,10 +219,12 @@ describe('servers that leave early', () => {
     return addressOf(server);
   }
 
-  it('`rxmux push` exits with 6 where the connection is lost before the remote has read all', async () => {
-    const url = await leaving((socket) => socket.terminate());
-    const { status, err } = await command.run(['push', url, '"seen"']);
-    expect([status, err]).toEqual([6, expect.stringContaining('ConnectionLostError: connection lost (1006')]);
+  it.each<[what: string, leave: (socket: WebSocket) => void, lost: string]>([
+    ['drops the connection', (socket) => socket.terminate(), '1006'],
+    ['closes it for a reason', (socket) => socket.close(1008, 'no entry'), '1008 no entry'],
+  ])('`rxmux push` exits with 6 where the remote %s', async (_, leave, lost) => {
+    const { status, err } = await command.run(['push', await leaving(leave), '"seen"']);
+    expect([status, err]).toEqual([6, expect.stringContaining(`ConnectionLostError: connection lost (${lost}`)]);
   });
 
   it('`rxmux upload` exits with 3 where the remote fails after its answer', async () => {
