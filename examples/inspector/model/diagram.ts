@@ -71,6 +71,8 @@ export class Diagram {
 
   /** Adds the lines of a file, and shows all of them that the timeline keeps. */
   load(lines: InspectorBatch['lines']): void {
+    this.peers = [];
+    this.url = undefined;
     for (const line of lines) this.totals.add(this.timeline.add(line), line.d === '>');
     this.#place();
     this.#offset = null;

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it, jest } from '@jest/globals';
-import { Subject } from 'rxjs';
+import { of, Subject } from 'rxjs';
 import { contentText, missingText } from '../../../examples/inspector/model/content.js';
 import { asCommand, asTest } from '../../../examples/inspector/model/copy.js';
 import type { Target } from '../../../examples/inspector/model/copy.js';
@@ -401,6 +401,15 @@ describe('the page', () => {
     const inspector = new Inspector('URL');
     inspector.load(text);
     expect(inspector.recording()).toBe(text);
+  });
+
+  it('A recording that is opened has no peers and no address of the feed before', () => {
+    const peer = { c: 1, name: 'Peer 1', isDialer: true, state: 'open', reconnects: 0, rttMs: null, bufferedAmount: 0 };
+    const inspector = new Inspector('URL');
+    inspector.watch(() => of({ at: 0, lines: request(0, 1, 10), dropped: 0, peers: [peer], url: 'ws://a' }));
+    inspector.load(inspector.recording());
+    expect(inspector.diagram.peers).toEqual([]);
+    expect(inspector.diagram.timeline.lanes.map((lane) => inspector.targetOf(lane).url)).toEqual(['URL', 'URL']);
   });
 
   it('The marbles of a connection stay on their side of the line once its peer has left', () => {
