@@ -332,6 +332,11 @@ describe('copying a lane as a command', () => {
     );
   });
 
+  it('A number below zero is no option of the command', () => {
+    const lane = laneOf(line(0, '>', { type: 'open', stream: 1, payload: -5 }), line(1, '<', { type: 'data', stream: 1 }));
+    expect(asCommand(lane, TARGET)).toBe(`npx rxmux call ${URL} -- '-5'`);
+  });
+
   it.each([
     ['bytes', { data: new Uint8Array(2) }],
     ['a big integer', [1n]],
