@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, request } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import type { AddressInfo, Server } from 'node:net';
@@ -143,6 +143,13 @@ describe('targets that fail', () => {
       out: '',
       err: `rxmux: listen EADDRINUSE: address already in use 127.0.0.1:${port}\n`,
     });
+  });
+
+  it('`rxmux tap` leaves a recording as it is where its port is taken', async () => {
+    const file = join(files, 'earlier.ndjson');
+    writeFileSync(file, 'kept');
+    expect((await command.run(['tap', '--port', new URL(url).port, '--record', file, url])).status).toBe(6);
+    expect(readFileSync(file, 'utf8')).toBe('kept');
   });
 
   it('`rxmux check` names a failure for each row that an echo server fails', async () => {

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import type { WriteStream } from 'node:fs';
+import type { Server } from 'node:http';
 import type { Writable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -61,8 +62,9 @@ const DRAIN_MS = 2_000;
 /** Runs `rxmux tap`. */
 export async function run(args: readonly string[]): Promise<ExitStatus> {
   const { target, port, page, payloads, json, record } = await settingsOf(args);
-  const output = record === undefined ? process.stdout : await opened(record);
   const { server, address } = await listen('127.0.0.1', port);
+  // Another tap may have the port, and write to this file.
+  const output = record === undefined ? process.stdout : await opened(record, server);
   const began = performance.now();
   const now = (): number => performance.now() - began;
   const tapped = new Tapped(`ws://${address}`, now);
@@ -168,10 +170,11 @@ class Rows {
   }
 }
 
-/** Opens a file to write to. */
-async function opened(file: string): Promise<WriteStream> {
+/** Opens a file to write to. Closes the server if there is none. */
+async function opened(file: string, server: Server): Promise<WriteStream> {
   const output = createWriteStream(file);
   await once(output, 'open').catch((error: unknown) => {
+    server.close();
     throw new UsageError(`expected a file to record to: ${(error as Error).message}`);
   });
   output.on('error', ({ message }) => {
