@@ -577,10 +577,13 @@ describe('the diagram', () => {
     expect(diagram.dropped).toBe(2);
   });
 
-  it('A peer that is gone ends its lanes', () => {
+  it.each([
+    ['is gone', []],
+    ['waits before it dials again', [{ ...PEER, state: 'waiting' }]],
+  ])('A peer that %s ends its lanes', (_, peers) => {
     const diagram = new Diagram();
     diagram.receive({ at: 50, lines: [line(40, '>', { type: 'open', stream: 1 })], dropped: 0, peers: [PEER] }, 50);
-    diagram.receive({ at: 100, lines: [], dropped: 0, peers: [] }, 100);
+    diagram.receive({ at: 100, lines: [], dropped: 0, peers }, 100);
     expect(diagram.timeline.lanes[1]).toMatchObject({ end: 'lost', endedAt: 100 });
   });
 
