@@ -68,8 +68,15 @@ describe('a line of a recording', () => {
         return this;
       },
     };
-    const text = writeLine(line({ payload: { at: new URL('http://a/b'), list: [money], money, itself } }));
-    expect(readLine(text).f?.['payload']).toMatchObject({ at: 'http://a/b', list: ['0: 0.05'], money: 'money: 0.05', itself: { a: 1 } });
+    const boxes = [Object('a'), Object(-0), Object(false)] as unknown[];
+    const text = writeLine(line({ payload: { at: new URL('http://a/b'), list: [money], money, itself, boxes } }));
+    expect(readLine(text).f?.['payload']).toMatchObject({
+      at: 'http://a/b',
+      list: ['0: 0.05'],
+      money: 'money: 0.05',
+      itself: { a: 1 },
+      boxes: ['a', -0, false],
+    });
     expect(withoutContent(line({ payload: new URL('http://a/b') })).f).toEqual({ payload: new Omitted('"http://a/b"'.length) });
   });
 
