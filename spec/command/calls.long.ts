@@ -112,11 +112,7 @@ describe('rxmux stream, push and upload', () => {
     writeFileSync(join(files, 'huge.bin'), Buffer.alloc(30_000_000));
     const args = [process.execPath, command.path, 'upload', `ws://127.0.0.1:${port}`, join(files, 'huge.bin')];
     const { stdout } = await promisify(execFile)('script', ['--quiet', '--command', args.join(' '), '/dev/null']);
-    expect(stdout.split('\r\n')).toEqual([
-      expect.stringMatching(/^(\r\d+ % of 30000000 bytes)+$/),
-      'rxmux: ResetError: stream 1: reset with 300: no room',
-      '',
-    ]);
+    expect(stdout).toMatch(/^((\r\d+ % of 30000000 bytes)+\r\n)?rxmux: ResetError: stream 1: reset with 300: no room\r\n$/);
   });
 });
 

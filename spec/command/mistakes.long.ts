@@ -76,7 +76,7 @@ describe('wrong arguments', () => {
     [
       'a header without a colon',
       ['call', '-H', 'authorization Bearer s3cret', 'ws://x'],
-      "expected a header as 'name: value', got 'authorization …'\n",
+      "expected a header as 'name: value', got 'authorization'\n",
     ],
     [
       'a header of two lines',
@@ -89,7 +89,7 @@ describe('wrong arguments', () => {
     ['a port that there is not', ['serve', '--port', '99999'], "expected a whole number from 0 to 65535 for --port, got '99999'"],
     ['a port of tap that there is not', ['tap', '--port', '1.5', 'ws://x'], 'expected a whole number from 0 to 65535 for --port'],
     ['a file that tap cannot write', ['tap', '--record', join(files, 'none/run'), 'ws://x'], 'expected a file to record to: ENOENT'],
-    ['no host to serve on', ['serve', '--host', ''], "expected an address of this machine for --host, got ''"],
+    ['no host to serve on', ['serve', '--host', ''], "expected a host, got ''"],
     ['a row that there is not', ['check', '--only', '99', 'ws://x'], "expected the number of a row or a group for --only, got '99'"],
     ['a codec that replay does not know', ['replay', '--codec', 'cbor', 'run', 'ws://x'], 'expected the codec json, rich, or msgpack with'],
     ['a project without a folder', ['create'], 'expected one folder, got 0'],
@@ -100,7 +100,6 @@ describe('wrong arguments', () => {
     ],
     ['a project with a name that no package has', ['create', 'My Shop'], "expected a folder whose name is of small letters, digits, '-'"],
     ['a project in a folder that is not empty', ['create', files], "expected an empty folder, got one with '"],
-    ['a page that is not served', ['tap', '--page', 'own.html', 'ws://x'], 'expected --inspect beside --page'],
     ['a missing page', ['tap', '--inspect', '--page', join(files, 'none.html'), 'ws://x'], 'expected the page of the inspector: ENOENT'],
   ])('The command exits with 2 and one reason for %s', async (_, args, reason) => {
     const { status, out, err } = await command.run(args);

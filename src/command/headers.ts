@@ -15,14 +15,10 @@ export function headersOf(lines: readonly string[] = []): Readonly<Record<string
 
 function headerOf(line: string): [name: string, value: string] {
   const [, name, value] = /^([^\s:]+):\s*(.*?)\s*$/s.exec(line) ?? [];
-  if (name === undefined || value === undefined) throw new UsageError(`expected a header as 'name: value', got '${beginOf(line)}'`);
+  // The rest may be a secret.
+  if (name === undefined || value === undefined)
+    throw new UsageError(`expected a header as 'name: value', got '${line.replace(/\s.*/s, '')}'`);
   return [name, value];
-}
-
-/** Returns the first word of a text, whose rest may be a secret. */
-function beginOf(line: string): string {
-  const [word = ''] = line.split(/\s/, 1);
-  return word.length < line.length ? `${word} …` : word;
 }
 
 /** Returns a number of a given option, such as a time in ms. */

@@ -11,12 +11,6 @@ import { listen } from './listen.js';
 /** The options of a command that serves the inspector. */
 export const INSPECTOR_OPTIONS = { inspect: { type: 'boolean', default: false }, page: { type: 'string' } } as const;
 
-/** Their values. */
-interface InspectorValues {
-  readonly inspect: boolean;
-  readonly page?: string | undefined;
-}
-
 /** The part of the help that describes them. */
 export const INSPECTOR_HELP = `  --inspect         serve the inspector too, and print the address of its page.
                     It has a token, and only this machine can open it
@@ -26,11 +20,9 @@ export const INSPECTOR_HELP = `  --inspect         serve the inspector too, and 
 const LOOPBACK = '127.0.0.1';
 const TOKEN_BYTES = 16;
 
-/** Loads the page of the inspector, if it is to be served. */
-export async function pageOf({ inspect, page = inspect ? installedPage() : undefined }: InspectorValues): Promise<Buffer | null> {
-  if (page === undefined) return null;
-  if (!inspect) throw new UsageError('expected --inspect beside --page');
-  return readFile(page).catch((error: unknown) => {
+/** Loads the page of the inspector. */
+export async function loadPage(file: string = installedPage()): Promise<Buffer> {
+  return readFile(file).catch((error: unknown) => {
     throw new UsageError(`expected the page of the inspector: ${(error as Error).message}`);
   });
 }

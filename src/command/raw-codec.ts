@@ -1,5 +1,4 @@
 import { toMapping } from 'rxmux';
-import type { Frame } from 'rxmux';
 
 /** The map of a frame, as a codec reads it. */
 export type Envelope = Readonly<Record<string, unknown>>;
@@ -53,27 +52,20 @@ function isWithin(value: unknown, depth: number): boolean {
   return depth > 0 && Object.values(value).every((inner) => isWithin(inner, depth - 1));
 }
 
-/** The messages of `rich` are JSON. A recording has its values, and not its tags, as one of `record` does. */
+/** Reads the values of frames, as a recording has them. It writes JSON with tags as they are. */
 async function rich(): Promise<RawCodec> {
   const codec = new (await import('rxmux/rich')).RichCodec();
-  const read = (message: string): unknown => {
-    const envelope = JSON_CODEC.decode(message) as Envelope;
-    try {
-      return { ...envelope, ...toMapping(codec.decode(message)) };
-    } catch {
-      return envelope;
-    }
-  };
   return {
     ...JSON_CODEC,
-    name: codec.name,
-    encode: (value) => {
-      const frame = value as Envelope & Frame;
-      const { type, payload, headers, trailers } = frame;
-      const content = JSON.parse(codec.encode({ type: 'data', payload, headers, trailers })) as Envelope;
-      return JSON.stringify({ ...frame, ...content, type });
+    name: 'rich',
+    decode(message) {
+      const envelope = JSON_CODEC.decode(message) as Envelope;
+      try {
+        return { ...envelope, ...toMapping(codec.decode(message as string)) };
+      } catch {
+        return envelope;
+      }
     },
-    decode: (message) => read(String(message)),
   };
 }
 

@@ -1,4 +1,3 @@
-import { ConnectionLostError } from 'rxmux';
 import type { ExitStatus } from '../exit.js';
 import { calling } from './calling.js';
 import { COMMON_HELP } from './settings.js';
@@ -20,16 +19,16 @@ EXAMPLES
   rxmux push ws://127.0.0.1:8080 '{"op":"seen","id":7}'
 `;
 
-/** The close codes of a remote that has read everything: its answer to this side's, or none. */
-const IN_ORDER: ReadonlySet<number> = new Set([1000, 1005]);
-
 /** Runs `rxmux push`. */
 export async function run(args: readonly string[]): Promise<ExitStatus> {
   return calling(args, { kinds: ['request'] }, (settings, payload) =>
-    withPeer(settings, async (peer) => {
-      peer.notify(payload);
-      const reason = await peer.close({ drainMs: settings.timeoutMs });
-      if (!reason.wasClean || !IN_ORDER.has(reason.code)) throw new ConnectionLostError(reason);
-    }),
+    withPeer(
+      settings,
+      (peer) => {
+        peer.notify(payload);
+        return Promise.resolve();
+      },
+      true,
+    ),
   );
 }

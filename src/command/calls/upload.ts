@@ -49,6 +49,8 @@ async function uploadFile(settings: CallSettings, payload: unknown): Promise<Exi
         await sending;
       } finally {
         progress.endLine();
+        // A piece may still be on its way out of the file.
+        progress.isShown = false;
       }
     });
   } finally {
@@ -95,7 +97,7 @@ class ProgressLine {
 
   constructor(
     private readonly size: number | null,
-    private readonly isShown: boolean,
+    public isShown: boolean,
   ) {}
 
   sent(bytes: number): void {

@@ -8,7 +8,7 @@ import { codecNamed } from '../codec.js';
 import { Exit, UsageError } from '../exit.js';
 import type { ExitStatus } from '../exit.js';
 import { wholeOf } from '../headers.js';
-import { INSPECTOR_HELP, INSPECTOR_OPTIONS, pageOf, serveInspector } from '../inspector.js';
+import { INSPECTOR_HELP, INSPECTOR_OPTIONS, loadPage, serveInspector } from '../inspector.js';
 import { isForThisMachine, listen, MAX_PORT } from '../listen.js';
 import { answerTo } from './answers.js';
 
@@ -61,10 +61,10 @@ export async function run(args: readonly string[]): Promise<ExitStatus> {
     },
   });
   // Node would listen on every address.
-  if (values.host === '') throw new UsageError("expected an address of this machine for --host, got ''");
+  if (values.host === '') throw new UsageError("expected a host, got ''");
   const codec = await codecNamed(values.codec);
   const files = await directoryOf(values.files);
-  const page = await pageOf(values);
+  const page = values.inspect ? await loadPage(values.page) : null;
   const { server: http, address } = await listen(values.host, wholeOf('port', values.port, 0, MAX_PORT));
   const server = serve({ server: http, codec, verify: ofThisMachine, handler: answerTo(files, codec.name !== 'json') });
   const viewed = page === null ? '' : `${await serveInspector(inspect(server), page)}\n`;

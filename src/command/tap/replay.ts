@@ -18,9 +18,9 @@ import {
   tap,
 } from 'rxjs';
 import type { Observable } from 'rxjs';
+import type { Codec } from 'rxmux';
 import { describeLine, play, readLines, writeLine } from 'rxmux/inspect';
 import type { Line, RecordedFrame } from 'rxmux/inspect';
-import type { Codec } from 'rxmux';
 import { WebSocket } from 'ws';
 import type { CloseEvent, ErrorEvent } from 'ws';
 import { addressOf } from '../address.js';
@@ -39,8 +39,7 @@ USAGE
 
 FILE comes from "rxmux tap --record FILE --payloads", or from record() of
 rxmux/inspect. One connection is replayed, frame by frame. The command shows
-what comes back. It ends once all frames of streams are sent, and as many have
-come back as in the recording.
+what comes back, and ends when all frames are sent, and as many came back.
 
 OPTIONS
   --connection N    replay this connection (default 1)
@@ -64,12 +63,13 @@ const OF_STREAMS: ReadonlySet<unknown> = new Set(['open', 'data', 'reset']);
 
 interface Settings {
   readonly url: string;
+  /** The lines of the connection. */
   readonly lines: readonly Line[];
   readonly connection: number;
   readonly speed: number;
   readonly codec: RawCodec;
-  /** Says which values the messages carry. */
-  readonly values: Codec;
+  /** Encodes frames, and the values that record() has as they were passed. */
+  readonly sent: Codec;
   readonly headers: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
   readonly json: boolean;
@@ -87,24 +87,24 @@ export async function run(args: readonly string[]): Promise<ExitStatus> {
     take(1),
     switchMap(() => played$),
     tap((frame) => {
-      socket.send(encoded(frame, settings));
+      socket.send(settings.sent.encodePayload(frame));
     }),
     share(),
   );
   let missing = answersIn(settings);
-  heard$.pipe(filter(isOfStream)).subscribe(() => missing--);
+  heard$.pipe(filter(isOfStream), take(missing)).subscribe(() => missing--);
   const all$ = combineLatest([
     sent$.pipe(last(null, null)),
     heard$.pipe(
       startWith(null),
-      filter(() => missing <= 0),
+      filter(() => missing === 0),
     ),
   ]);
   const patienceMs = Math.min(LONGEST_MS, settings.timeoutMs + longestPauseMs(settings));
   const silent = settings.timeoutMs === 0 ? ignoreElements() : debounceTime(patienceMs);
   const silence$ = merge(sent$, heard$).pipe(startWith(null), silent);
   const failed = (status: ExitStatus, why: string): ExitStatus => {
-    process.stderr.write(`rxmux replay: ${oneLine(why)}. Frames that have not come back: ${Math.max(0, missing)}\n`);
+    process.stderr.write(`rxmux replay: ${oneLine(why)}. Frames that have not come back: ${missing}\n`);
     return status;
   };
   const status = await firstValueFrom(
@@ -154,14 +154,13 @@ function lost(socket: WebSocket): Observable<string> {
 }
 
 /** How many frames of streams came to the dialer in the recording. */
-function answersIn({ lines, connection }: Settings): number {
-  return lines.filter(({ c, d, f }) => c === connection && d === '<' && f !== null && isOfStream(f)).length;
+function answersIn({ lines }: Settings): number {
+  return lines.filter(({ d, f }) => d === '<' && f !== null && isOfStream(f)).length;
 }
 
 /** The longest time between two frames of the recording, as it is replayed. */
-function longestPauseMs({ lines, connection, speed }: Settings): number {
-  const times = lines.filter(({ c }) => c === connection).map(({ t }) => t);
-  const longest = times.reduce((most, t, nth) => Math.max(most, t - (times[nth - 1] ?? t)), 0);
+function longestPauseMs({ lines, speed }: Settings): number {
+  const longest = lines.reduce((most, { t }, nth) => Math.max(most, t - (lines[nth - 1]?.t ?? t)), 0);
   return speed === 0 ? 0 : longest / speed;
 }
 
@@ -187,13 +186,14 @@ async function settingsOf(args: readonly string[]): Promise<Settings> {
   const codec = await rawCodec(values.codec);
   if (codec === null)
     throw new UsageError(`expected the codec json, rich, or msgpack with @msgpack/msgpack installed, got '${values.codec}'`);
+  const connection = numberOf('connection', values.connection);
   return {
     url,
-    lines: await linesOf(file),
-    connection: numberOf('connection', values.connection),
+    lines: (await linesOf(file)).filter(({ c }) => c === connection),
+    connection,
     speed: numberOf('speed', values.speed),
     codec,
-    values: await codecNamed(values.codec),
+    sent: await codecNamed(values.codec),
     headers: headersOf(values.header),
     timeoutMs: timeoutOf(values.timeout, 0),
     json: values.json,
@@ -209,26 +209,18 @@ async function linesOf(file: string): Promise<readonly Line[]> {
 
 /** The dialer's frames up to the last one of a stream, in their time. */
 function played(settings: Settings, heard$: Observable<RecordedFrame>): Observable<RecordedFrame> {
-  const { connection, speed } = settings;
-  const all = settings.lines.filter(({ c }) => c === connection);
-  const end = all.reduce((found, { d, f }, at) => (d === '>' && f !== null && isOfStream(f) ? at : found), -1);
-  const lines = all.filter(({ d }, at) => d === '<' || at <= end || end < 0);
+  const { lines, connection, speed } = settings;
+  const own = lines.flatMap(({ d, f, t }) => (d === '>' && f !== null ? [{ f, t }] : []));
+  const end = own.filter(({ f }) => isOfStream(f)).at(-1)?.t ?? 0;
   return understood(() => {
-    const frames$ = play(lines, { side: 'dialer', connection, speed: speed === 0 ? Infinity : speed, heard$ });
+    const frames$ = play(
+      lines.filter(({ d, t }) => d === '<' || t <= end),
+      { side: 'dialer', connection, speed: speed || Infinity, heard$ },
+    );
     // Fails here, and not later on the clock.
-    for (const { d, f } of lines) if (d === '>' && f !== null) encoded(f, settings);
+    for (const { f } of own) settings.sent.encodePayload(f);
     return frames$;
   });
-}
-
-/** The fields of a frame with values of the application. */
-const CONTENT = ['payload', 'headers', 'trailers'];
-
-/** Encodes a frame. Its values become as a peer would send them: record() has them as they were passed. */
-function encoded(frame: RecordedFrame, { codec, values }: Settings): string | Uint8Array {
-  const given = CONTENT.filter((key) => frame[key] !== undefined);
-  const carried = given.map((key) => [key, values.decodePayload(values.encodePayload(frame[key]), { maxPayloadItems: Infinity })]);
-  return codec.encode({ ...frame, ...(Object.fromEntries(carried) as RecordedFrame) });
 }
 
 /** Reports an error of a recording as one of the arguments. */

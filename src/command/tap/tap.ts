@@ -3,7 +3,6 @@ import { createWriteStream } from 'node:fs';
 import type { WriteStream } from 'node:fs';
 import type { Server } from 'node:http';
 import type { Writable } from 'node:stream';
-import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { describeLine, withoutContent, writeLine } from 'rxmux/inspect';
 import type { Line } from 'rxmux/inspect';
@@ -11,7 +10,7 @@ import { addressOf, withoutPassword } from '../address.js';
 import { Exit, UsageError } from '../exit.js';
 import type { ExitStatus } from '../exit.js';
 import { headersOf, wholeOf } from '../headers.js';
-import { INSPECTOR_HELP, INSPECTOR_OPTIONS, pageOf, serveInspector } from '../inspector.js';
+import { INSPECTOR_HELP, INSPECTOR_OPTIONS, loadPage, serveInspector } from '../inspector.js';
 import { listen, MAX_PORT } from '../listen.js';
 import { oneLine, safeJson } from '../output.js';
 import { TapProxy } from './proxy.js';
@@ -85,7 +84,8 @@ export async function run(args: readonly string[]): Promise<ExitStatus> {
   const viewed = page === null ? '' : `${await serveInspector(tapped, page)}\n`;
   process.stdout.write(`ws://${address}\n${viewed}`);
   await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
-  await Promise.race([rows.end(), pause(DRAIN_MS)]);
+  setTimeout(() => process.exit(Exit.OK), DRAIN_MS);
+  await rows.end();
   process.exit(Exit.OK);
 }
 
@@ -116,7 +116,7 @@ async function settingsOf(args: readonly string[]): Promise<Settings> {
   return {
     target: { url: addressOf(positionals), headers: headersOf(values.header) },
     port: wholeOf('port', values.port, 0, MAX_PORT),
-    page: await pageOf(values),
+    page: values.inspect ? await loadPage(values.page) : null,
     payloads,
     json,
     record,
