@@ -105,6 +105,15 @@ describe('rxmux stream, push and upload', () => {
     const { stdout } = await promisify(execFile)('script', ['--quiet', '--return', '--command', args.join(' '), '/dev/null']);
     expect(stdout.split('\r\n')).toEqual(['\r100 % of 20 bytes', 'WyJjaGVjay5lY2hvIixbMSwyXV0=', '']);
   });
+
+  it('In a terminal, the error of `rxmux upload` has a line of its own', async () => {
+    await using full = serve({ port: 0, onStream: (_, stream) => stream.reset(300, 'no room') });
+    const { port } = await full.listening;
+    writeFileSync(join(files, 'huge.bin'), Buffer.alloc(30_000_000));
+    const args = [process.execPath, command.path, 'upload', `ws://127.0.0.1:${port}`, join(files, 'huge.bin')];
+    const { stdout } = await promisify(execFile)('script', ['--quiet', '--command', args.join(' '), '/dev/null']);
+    expect(stdout).toMatch(/^((\r\d+ % of 30000000 bytes)+\r\n)?rxmux: ResetError: stream 1: reset with 300: no room\r\n$/);
+  });
 });
 
 describe('rxmux check --listen', () => {

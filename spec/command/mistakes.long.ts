@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, request } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import type { AddressInfo, Server } from 'node:net';
@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { buildSync } from 'esbuild';
-import type { RawData } from 'ws';
+import type { RawData, WebSocket } from 'ws';
 import { WebSocketServer } from 'ws';
 import { BuiltCommand } from './command.js';
 
@@ -73,12 +73,23 @@ describe('wrong arguments', () => {
       'expected a whole number from 1 to 2147483647 for --timeout',
     ],
     ['a header that HTTP forbids', ['call', '-H', 'a(b: c', 'ws://x'], 'expected headers that HTTP allows'],
+    [
+      'a header without a colon',
+      ['call', '-H', 'authorization Bearer s3cret', 'ws://x'],
+      "expected a header as 'name: value', got 'authorization'\n",
+    ],
+    [
+      'a header of two lines',
+      ['call', '-H', 'authorization: s3c\nret', 'ws://x'],
+      'expected headers that HTTP allows: Invalid character in header content ["authorization"]\n',
+    ],
     ['half a payload to take', ['stream', '--take', '1.5', 'ws://x'], 'expected a whole number from 1 to'],
     ['a directory to upload', ['upload', 'ws://x', files], 'expected a file, got the directory'],
     ['a file to serve', ['serve', '--files', join(files, 'large.bin')], 'expected a directory for --files'],
     ['a port that there is not', ['serve', '--port', '99999'], "expected a whole number from 0 to 65535 for --port, got '99999'"],
     ['a port of tap that there is not', ['tap', '--port', '1.5', 'ws://x'], 'expected a whole number from 0 to 65535 for --port'],
     ['a file that tap cannot write', ['tap', '--record', join(files, 'none/run'), 'ws://x'], 'expected a file to record to: ENOENT'],
+    ['no host to serve on', ['serve', '--host', ''], "expected a host, got ''"],
     ['a row that there is not', ['check', '--only', '99', 'ws://x'], "expected the number of a row or a group for --only, got '99'"],
     ['a codec that replay does not know', ['replay', '--codec', 'cbor', 'run', 'ws://x'], 'expected the codec json, rich, or msgpack with'],
     ['a project without a folder', ['create'], 'expected one folder, got 0'],
@@ -95,6 +106,18 @@ describe('wrong arguments', () => {
     expect({ status, out }).toEqual({ status: 2, out: '' });
     expect(err).toContain(`rxmux: ${reason}`);
     expect(err.trim().split('\n')).toEqual([expect.any(String), `Try: rxmux ${args[0]} --help`]);
+  });
+
+  it('A header is sent without the line break of a file', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    const sent = new Promise((resolve) => {
+      server.once('upgrade', (request, socket) => {
+        resolve(request.headers.authorization);
+        socket.destroy();
+      });
+    });
+    await command.run(['call', '-H', 'authorization: Bearer s3cret\n', await addressOf(server)]);
+    expect(await sent).toBe('Bearer s3cret');
   });
 
   it('A header that comes twice is sent with both values', async () => {
@@ -119,6 +142,13 @@ describe('targets that fail', () => {
       out: '',
       err: `rxmux: listen EADDRINUSE: address already in use 127.0.0.1:${port}\n`,
     });
+  });
+
+  it('`rxmux tap` leaves a recording as it is where its port is taken', async () => {
+    const file = join(files, 'earlier.ndjson');
+    writeFileSync(file, 'kept');
+    expect((await command.run(['tap', '--port', new URL(url).port, '--record', file, url])).status).toBe(6);
+    expect(readFileSync(file, 'utf8')).toBe('kept');
   });
 
   it('`rxmux check` names a failure for each row that an echo server fails', async () => {
@@ -184,6 +214,38 @@ describe('payloads', () => {
     const { status, err } = await command.run(['check', '--listen', '--only', '1', '--', process.execPath]);
     expect(status).toBe(2);
     expect(err).toContain('rxmux: expected a row to run, got none');
+  });
+});
+
+describe('servers that leave early', () => {
+  /** A server of raw sockets, which answers the first message of each. */
+  function leaving(answer: (socket: WebSocket) => void): Promise<string> {
+    const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
+    server.on('connection', (socket) => socket.once('message', () => answer(socket)));
+    return addressOf(server);
+  }
+
+  it.each<[what: string, leave: (socket: WebSocket) => void, lost: string]>([
+    ['drops the connection', (socket) => socket.terminate(), '1006'],
+    ['closes it for a reason', (socket) => socket.close(1008, 'no entry'), '1008 no entry'],
+  ])('`rxmux push` exits with 6 where the remote %s', async (_, leave, lost) => {
+    const { status, err } = await command.run(['push', await leaving(leave), '"seen"']);
+    expect([status, err]).toEqual([6, expect.stringContaining(`ConnectionLostError: connection lost (${lost}`)]);
+  });
+
+  it('`rxmux upload` exits with 3 where the remote fails after its answer', async () => {
+    const url = await leaving((socket) => {
+      socket.send('{"type":"data","stream":1,"end":true,"payload":"begun"}');
+      socket.send('{"type":"reset","stream":1,"code":16,"reason":"disk full"}');
+    });
+    const child = command.start('upload', url, '-');
+    child.stdin?.write('a beginning');
+    const [exited, out, err] = await Promise.all([
+      once(child, 'exit'),
+      text(child.stdout ?? process.stdin),
+      text(child.stderr ?? process.stdin),
+    ]);
+    expect([exited[0], out, err]).toEqual([3, 'begun\n', 'rxmux: RemoteError: disk full\n']);
   });
 });
 

@@ -41,6 +41,15 @@ describe('rxmux serve --files', () => {
   });
 
   it.each([
+    ['json', 'b3Blbg=='],
+    ['rich', 'Uint8Array(4) [ 111, 112, 101, 110 ]'],
+    ['msgpack', 'Uint8Array(4) [ 111, 112, 101, 110 ]'],
+  ])('The pieces of a file are bytes under a codec that carries them: %s sends %s', async (codec, piece) => {
+    const url = await command.serve('--codec', codec, '--files', served);
+    expect(await command.run(['call', '--codec', codec, url, '["file","below/file"]'])).toEqual({ status: 0, out: `${piece}\n`, err: '' });
+  });
+
+  it.each([
     ['link', 3, "no file 'link'"],
     ['up/secret', 3, "no file 'up/secret'"],
     ['up/none', 3, "no file 'up/none'"],

@@ -11,7 +11,13 @@ import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { WebSocket as Ws, WebSocketServer } from 'ws';
-import { serve } from '../../src/node.js';
+import { JsonCodec } from '../../src/index.js';
+import { writeLine } from '../../src/inspect.js';
+import type { Line } from '../../src/inspect.js';
+import { MsgpackCodec } from '../../src/msgpack.js';
+import { connect, serve } from '../../src/node.js';
+import { RichCodec } from '../../src/rich.js';
+import { replay } from '../../src/testing.js';
 import { collectLogs } from '../support/peer/logs.js';
 import { until } from '../support/socket/leaks.js';
 import { BuiltCommand } from './command.js';
@@ -27,6 +33,8 @@ afterAll(() => {
   command.dispose();
   rmSync(files, { recursive: true });
 });
+
+const bytes = Uint8Array.of(1, 2);
 
 /** The address of a server that listens on a free port of this machine. */
 async function addressOf(server: Server): Promise<string> {
@@ -359,6 +367,23 @@ describe('a slow output of `rxmux tap`', () => {
   });
 });
 
+describe('the end of `rxmux tap`', () => {
+  it('A tap that is interrupted passes every line on before it exits', async () => {
+    const { child, url } = await command.listen('tap', '--port', '0', '--json', '--payloads', await command.serve());
+    child.stdout?.pause();
+    const dialer = new Ws(url, 'mux.v1.json', { perMessageDeflate: false });
+    await once(dialer, 'open');
+    let answers = 0;
+    dialer.on('message', (message: Buffer) => (answers += Number(message.includes('payload'))));
+    const payload = 'x'.repeat(60_000);
+    for (let nth = 0; nth < 20; nth++) dialer.send(JSON.stringify({ type: 'open', stream: 2 * nth + 1, payload }));
+    await until('20 answers', () => answers === 20);
+    child.kill('SIGINT');
+    const [shown, exited] = await Promise.all([text(child.stdout ?? process.stdin), once(child, 'exit')]);
+    expect([exited[0], shown.match(/"d":"<".*"payload":"x*"\}\}\n/g)?.length]).toEqual([0, 20]);
+  });
+});
+
 describe('rxmux replay', () => {
   it.each(['json', 'msgpack'])('`rxmux replay` sends the frames again, and prints the answers under %s', async (codec) => {
     const file = join(files, `replayed-${codec}.ndjson`);
@@ -448,6 +473,103 @@ describe('rxmux replay', () => {
     writeFileSync(file, `${row}\n`.repeat(150_000));
     const { status, err } = await command.run(['replay', file, 'ws://127.0.0.1:1']);
     expect({ status, err }).toEqual({ status: 6, err: expect.stringMatching(/^rxmux replay: connect ECONNREFUSED .*\n$/) });
+  });
+
+  /** Replays lines to a server that answers the first message, and returns what the server got. */
+  async function replayedTo(lines: readonly Line[]): Promise<{ readonly status: number | null; readonly heard: readonly string[] }> {
+    const file = join(files, 'replayed.ndjson');
+    writeFileSync(file, lines.map((each) => `${writeLine(each)}\n`).join(''));
+    const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
+    const heard: string[] = [];
+    const closed = new Promise((resolve) => {
+      server.on('connection', (socket) => {
+        socket.on('close', resolve).on('message', (message: Buffer) => {
+          if (heard.push(message.toString()) === 1) socket.send('{"type":"data","stream":1,"end":true,"payload":1}');
+        });
+      });
+    });
+    await once(server, 'listening');
+    const { status } = await command.run(['replay', file, `ws://127.0.0.1:${(server.address() as AddressInfo).port}`]);
+    await closed;
+    server.close();
+    return { status, heard };
+  }
+
+  it('`rxmux replay` sends the frames behind the last answer too', async () => {
+    const answer = { type: 'data', stream: 1, end: true, payload: 1 };
+    const { status, heard } = await replayedTo([
+      { v: 1, t: 0, c: 1, d: '>', f: { type: 'open', stream: 1, end: true, payload: 1 } },
+      { v: 1, t: 1, c: 1, d: '<', f: answer },
+      { v: 1, t: 50, c: 1, d: '>', f: { type: 'open', stream: 3, end: true, payload: 2 } },
+      { v: 1, t: 60_000, c: 1, d: '>', f: { type: 'ping', nonce: 'a' } },
+    ]);
+    expect([status, heard.map((message) => (JSON.parse(message) as { stream: number }).stream)]).toEqual([0, [1, 3]]);
+  });
+
+  it('`rxmux replay` sends the whole of a large last frame', async () => {
+    const payload = 'x'.repeat(20_000_000);
+    const { status, heard } = await replayedTo([{ v: 1, t: 0, c: 1, d: '>', f: { type: 'open', stream: 1, end: true, payload } }]);
+    expect([status, heard.map(({ length }) => length > payload.length)]).toEqual([0, [true]]);
+  });
+
+  it.each([
+    ['json', new JsonCodec(), { at: new Date(5), none: undefined }],
+    ['msgpack', new MsgpackCodec(), { at: new Date(5), none: undefined, list: [undefined], raw: bytes }],
+    ['rich', new RichCodec(), { at: new Date(5), none: undefined, lots: new Map([['a', new Set([1n, -0])]]), raw: bytes, $: 1 }],
+  ])('`rxmux replay` sends the values that record() has written, as %s sends them', async (name, codec, payload) => {
+    const file = join(files, `values-${name}.ndjson`);
+    const open = { type: 'open', stream: 1, end: true, headers: { tags: ['a'] }, payload };
+    const reply = { type: 'data', stream: 1, end: true, payload: 1 };
+    const lines: readonly Line[] = [
+      { v: 1, t: 0, c: 1, d: '>', f: open },
+      { v: 1, t: 1, c: 1, d: '<', f: reply },
+    ];
+    writeFileSync(file, lines.map((each) => `${writeLine(each)}\n`).join(''));
+    const asked: unknown[] = [];
+    await using server = serve({
+      port: 0,
+      host: '127.0.0.1',
+      codec,
+      onStream: (value, stream) => {
+        asked.push(value, stream.headers);
+        return stream.reply(1);
+      },
+    });
+    const url = `ws://127.0.0.1:${(await server.listening).port}`;
+    expect(await command.run(['replay', '--codec', name, file, url])).toMatchObject({ status: 0, err: '' });
+    expect(asked).toStrictEqual([codec.decodePayload(codec.encodePayload(payload)), { tags: ['a'] }]);
+  });
+
+  it('`rxmux replay` refuses a value that its codec does not carry', async () => {
+    const file = join(files, 'bytes.ndjson');
+    writeFileSync(file, writeLine({ v: 1, t: 0, c: 1, d: '>', f: { type: 'open', stream: 1, end: true, payload: bytes } }));
+    const { status, err } = await command.run(['replay', file, 'ws://127.0.0.1:1']);
+    expect([status, err]).toEqual([
+      2,
+      expect.stringContaining("codec 'json': expected a value it can carry at payload.payload, got bytes"),
+    ]);
+  });
+
+  it('A recording of `rxmux tap` under rich plays the values that were sent', async () => {
+    const file = join(files, 'rich.ndjson');
+    const payload = { lots: new Map([['a', 1n]]), at: new Date(5), $: 1 };
+    const tap = await command.listen('tap', '--port', '0', '--record', file, '--payloads', await command.serve('--codec', 'rich'));
+    const peer = connect(tap.url, { codec: new RichCodec() });
+    expect(await peer.request(payload)).toEqual(payload);
+    await peer.close();
+    tap.child.kill('SIGTERM');
+    await once(tap.child, 'exit');
+    const asked: unknown[] = [];
+    const { played } = replay(readFileSync(file, 'utf8'), {
+      codec: new RichCodec(),
+      onStream: (value, stream) => {
+        asked.push(value);
+        return stream.reply(value);
+      },
+    });
+    await played;
+    await until('the call', () => asked.length > 0);
+    expect(asked).toEqual([payload]);
   });
 
   it('`rxmux replay` refuses a recording without payloads', async () => {

@@ -229,6 +229,18 @@ describe('an inspector over rxmux', () => {
     expect(lines).toEqual([{ v: 1, t: 0, c: 1, d: '>', b: 2e7, f: { ...f, payload: new Omitted(2e7) } }]);
   });
 
+  it('A slow viewer hears of a peer that has left while a batch was on its way', async () => {
+    const batches$ = new Subject<InspectorBatch>();
+    const seen$ = new ReplaySubject<InspectorBatch>(100);
+    inspectorFeed(viewerOf(batches$).dialer)(NEVER).subscribe(seen$);
+    while (!batches$.observed) await new Promise(setImmediate);
+    const left = { c: 7, name: 'Peer 7', isDialer: false, state: 'closed', reconnects: 0, rttMs: null, bufferedAmount: 0 };
+    const other = { ...left, c: 8, state: 'open' };
+    for (const [at, peers] of [[other], [left, other], [other]].entries()) batches$.next({ ...megabytes(1), at, peers });
+    const { peers } = await firstValueFrom(seen$.pipe(filter(({ at }) => at === 2)));
+    expect(peers).toEqual([other, left]);
+  });
+
   it.each([
     ['payloads', { payload: 'x'.repeat(1e6) }],
     ['reasons', { reason: 'x'.repeat(1e6), payload: new Omitted(1) }],

@@ -68,8 +68,15 @@ describe('a line of a recording', () => {
         return this;
       },
     };
-    const text = writeLine(line({ payload: { at: new URL('http://a/b'), list: [money], money, itself } }));
-    expect(readLine(text).f?.['payload']).toMatchObject({ at: 'http://a/b', list: ['0: 0.05'], money: 'money: 0.05', itself: { a: 1 } });
+    const boxes = [Object('a'), Object(-0), Object(false)] as unknown[];
+    const text = writeLine(line({ payload: { at: new URL('http://a/b'), list: [money], money, itself, boxes } }));
+    expect(readLine(text).f?.['payload']).toMatchObject({
+      at: 'http://a/b',
+      list: ['0: 0.05'],
+      money: 'money: 0.05',
+      itself: { a: 1 },
+      boxes: ['a', -0, false],
+    });
     expect(withoutContent(line({ payload: new URL('http://a/b') })).f).toEqual({ payload: new Omitted('"http://a/b"'.length) });
   });
 
@@ -364,6 +371,8 @@ describe('inspect', () => {
         dialer.notify('second');
         await time.advance(10);
         expect(opens(inspection.lines).map(({ t, f }) => [t, f?.['stream']])).toEqual([[2_000, 3]]);
+        await time.advance(2_000);
+        expect(inspection.lines).toEqual([]);
         inspection.close();
       } finally {
         time.restore();

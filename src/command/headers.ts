@@ -1,9 +1,12 @@
+import { validateHeaderValue } from 'node:http';
 import { UsageError } from './exit.js';
 
 /** Returns the headers of `-H 'name: value'` arguments. A name that comes twice has both values, with a comma between them. */
 export function headersOf(lines: readonly string[] = []): Readonly<Record<string, string>> {
   const pairs = lines.map(headerOf);
   try {
+    // Its error names the header alone: the value may be a secret.
+    for (const [name, value] of pairs) validateHeaderValue(name, value);
     return Object.fromEntries(new Headers(pairs));
   } catch (error) {
     throw new UsageError(`expected headers that HTTP allows: ${(error as Error).message}`);
@@ -11,8 +14,10 @@ export function headersOf(lines: readonly string[] = []): Readonly<Record<string
 }
 
 function headerOf(line: string): [name: string, value: string] {
-  const [, name, value] = /^([^\s:]+):\s*(.*)$/.exec(line) ?? [];
-  if (name === undefined || value === undefined) throw new UsageError(`expected a header as 'name: value', got '${line}'`);
+  const [, name, value] = /^([^\s:]+):\s*(.*?)\s*$/s.exec(line) ?? [];
+  // The rest may be a secret.
+  if (name === undefined || value === undefined)
+    throw new UsageError(`expected a header as 'name: value', got '${line.replace(/\s.*/s, '')}'`);
   return [name, value];
 }
 

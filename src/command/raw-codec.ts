@@ -1,3 +1,5 @@
+import { toMapping } from 'rxmux';
+
 /** The map of a frame, as a codec reads it. */
 export type Envelope = Readonly<Record<string, unknown>>;
 
@@ -21,8 +23,8 @@ const JSON_CODEC: RawCodec = {
 
 /** Returns a codec by its name. `null` for another name, and for msgpack where @msgpack/msgpack is not installed. */
 export async function rawCodec(name: string): Promise<RawCodec | null> {
-  // The messages of `rich` are JSON too, with its tags as they are.
-  if (name === 'json' || name === 'rich') return { ...JSON_CODEC, name };
+  if (name === 'json') return JSON_CODEC;
+  if (name === 'rich') return rich();
   return name === 'msgpack' ? msgpack() : null;
 }
 
@@ -48,6 +50,23 @@ export function isEnvelope(value: unknown): value is Envelope {
 function isWithin(value: unknown, depth: number): boolean {
   if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return true;
   return depth > 0 && Object.values(value).every((inner) => isWithin(inner, depth - 1));
+}
+
+/** Reads the values of frames, as a recording has them. It writes JSON with tags as they are. */
+async function rich(): Promise<RawCodec> {
+  const codec = new (await import('rxmux/rich')).RichCodec();
+  return {
+    ...JSON_CODEC,
+    name: 'rich',
+    decode(message) {
+      const envelope = JSON_CODEC.decode(message) as Envelope;
+      try {
+        return { ...envelope, ...toMapping(codec.decode(message as string)) };
+      } catch {
+        return envelope;
+      }
+    },
+  };
 }
 
 async function msgpack(): Promise<RawCodec | null> {

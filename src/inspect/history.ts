@@ -10,13 +10,19 @@ export class History {
     private readonly maxAgeMs: number,
   ) {}
 
-  get lines(): readonly InspectorLine[] {
+  /** The lines that are kept at the time `now`, in ms since the feed began. */
+  linesAt(now: number): readonly InspectorLine[] {
+    this.#forget(now);
     return this.#lines.slice(this.#first);
   }
 
   add(line: InspectorLine): void {
     this.#lines.push(line);
-    const oldest = line.t - this.maxAgeMs;
+    this.#forget(line.t);
+  }
+
+  #forget(now: number): void {
+    const oldest = now - this.maxAgeMs;
     while (this.#lines.length - this.#first > this.maxLines || (this.#lines[this.#first]?.t ?? oldest) < oldest) this.#first++;
     // Half of the array is old: moving the rest costs each line once.
     if (this.#first > this.#lines.length / 2) this.#compact();

@@ -114,7 +114,7 @@ class PeerInspection implements Inspection {
   }
 
   get lines(): readonly InspectorLine[] {
-    return this.#history.lines;
+    return this.#history.linesAt(steadyNow() - this.#began);
   }
 
   readonly feed: InspectorFeed = (payloads$) =>

@@ -1,4 +1,4 @@
-import { bytesOf, isBytes } from '../codec/json-check.js';
+import { bytesOf, isBytes, unboxed } from '../codec/json-check.js';
 import { isDate } from '../util/check.js';
 import { fromBase64, toBase64 } from '../util/base64.js';
 import { encodedLength } from '../wire/length.js';
@@ -48,11 +48,12 @@ export function toJson(given: unknown, key: string | number = ''): unknown {
   return formOf(value) === null ? mapped(value, toJson) : { $object: mapped(value, toJson) };
 }
 
-/** Asks an object for its own form once, as the codecs do, except bytes and dates. */
+/** Asks an object for its own form once, as the codecs do, except bytes and dates. A box such as `Object(1)` becomes its primitive. */
 function ownForm(value: unknown, key: string): unknown {
   if (typeof value !== 'object' || value === null || isBytes(value) || isDate(value)) return value;
   const { toJSON }: { readonly toJSON?: unknown } = value;
-  return typeof toJSON === 'function' ? (toJSON.call(value, key) as unknown) : value;
+  const own: unknown = typeof toJSON === 'function' ? toJSON.call(value, key) : value;
+  return typeof own === 'object' && own !== null ? (unboxed(own) ?? own) : own;
 }
 
 /** Returns the value that {@link toJson} was given. */

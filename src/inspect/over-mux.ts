@@ -167,7 +167,9 @@ function* partsOf({ lines, dropped, ...batch }: InspectorBatch, most: number): I
 function joined(one: InspectorBatch, next: InspectorBatch, most: number): InspectorBatch {
   const lines = [...one.lines, ...next.lines];
   const kept = lines.slice(0, Math.min(most, countWithin(lines, MAX_WAITING_BYTES)));
-  return { ...next, lines: kept, dropped: one.dropped + next.dropped + lines.length - kept.length };
+  // No later batch names them.
+  const left = one.peers.filter(({ state }) => state === 'closed').slice(-most);
+  return { ...next, peers: [...next.peers, ...left], lines: kept, dropped: one.dropped + next.dropped + lines.length - kept.length };
 }
 
 /** How many of the first lines hold no more bytes than `most`. A small line counts as none. */

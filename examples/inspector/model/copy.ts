@@ -32,7 +32,9 @@ function subcommand(lane: Lane): string {
 function payloadOf(frame: Marble['line']['f']): readonly string[] {
   const content = frame?.['payload'] ?? frame?.['fragment'];
   if (content === undefined) return [];
-  return [frame?.['fragment'] === undefined && isJson(content) ? quoted(JSON.stringify(content)) : "'PAYLOAD'"];
+  if (frame?.['fragment'] !== undefined || !isJson(content)) return ["'PAYLOAD'"];
+  const json = JSON.stringify(content);
+  return json.startsWith('-') ? ['--', quoted(json)] : [quoted(json)];
 }
 
 /** Whether JSON holds a value. Other codecs also carry bytes, dates and big integers; the command takes them from no argument. */

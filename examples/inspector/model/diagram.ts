@@ -17,7 +17,7 @@ export class Diagram {
   readonly totals = new Totals();
   readonly view = new View();
   peers: readonly InspectedPeer[] = [];
-  /** The last sample of each connection, also of those that have left. */
+  /** The last sample of each connection, also of those that have left while their lanes are kept. */
   readonly #samples = new Map<number, InspectedPeer>();
   /** How many connected peers the feed does not watch. */
   unwatched = 0;
@@ -71,6 +71,8 @@ export class Diagram {
 
   /** Adds the lines of a file, and shows all of them that the timeline keeps. */
   load(lines: InspectorBatch['lines']): void {
+    this.peers = [];
+    this.url = undefined;
     for (const line of lines) this.totals.add(this.timeline.add(line), line.d === '>');
     this.#place();
     this.#offset = null;
@@ -139,7 +141,8 @@ export class Diagram {
   }
 
   #sampled(at: number, peers: readonly InspectedPeer[]): void {
-    const now = new Set(peers.map(({ c }) => c));
+    // A peer that waits to dial again has lost its last connection.
+    const now = new Set(peers.flatMap(({ c, state }) => (state === 'waiting' ? [] : [c])));
     const before = new Set(this.peers.map(({ c }) => c));
     for (const c of this.timeline.connections) if (!now.has(c)) this.timeline.lost(c, before.has(c) ? at : this.timeline.newest);
     if (peers.length > 0) this.#hasPeers = true;
@@ -157,8 +160,15 @@ export class Diagram {
     let first = lanes.length;
     while (first > 0 && lanes[first - 1]?.row === null) first--;
     this.#rows.add(lanes.slice(first));
-    if (lanes !== this.#placed) this.#rows.forget();
+    if (lanes !== this.#placed) this.#forget();
     this.#placed = lanes;
+  }
+
+  /** Forgets the rows and samples of forgotten lanes. */
+  #forget(): void {
+    this.#rows.forget();
+    const kept = new Set([...this.timeline.lanes, ...this.peers].map(({ c }) => c));
+    for (const c of this.#samples.keys()) if (!kept.has(c)) this.#samples.delete(c);
   }
 
   /** Keeps the least delay of all batches as the offset between the clocks. */

@@ -47,6 +47,11 @@ export class Timeline {
     return this.#marbles.length;
   }
 
+  /** The lines that it keeps, in their order. */
+  get lines(): readonly InspectorLine[] {
+    return this.#marbles.map(({ line }) => line);
+  }
+
   /** Adds a line. Returns its marble. */
   add(line: InspectorLine): Marble {
     const lane = this.#laneOf(line);

@@ -81,10 +81,7 @@ export class Inspector {
   }
 
   /** Whether marbles of the dialer are above the line: they are unless the inspected peer has accepted the connection. */
-  readonly isAbove = ({ ofDialer, lane }: Marble): boolean => {
-    const peer = this.diagram.peers.find(({ c }) => c === lane.c);
-    return ofDialer === (peer?.isDialer ?? true);
-  };
+  readonly isAbove = ({ ofDialer, lane }: Marble): boolean => ofDialer === (this.diagram.sampleOf(lane.c)?.isDialer ?? true);
 
   /** The server of a lane, for a copied command. */
   targetOf({ c }: Lane): Target {
@@ -130,11 +127,7 @@ export class Inspector {
 
   /** The lines that the diagram still has, as a recording. */
   recording(): string {
-    const lines = this.diagram.timeline.lanes.flatMap(({ marbles }) => marbles.map(({ line }) => line));
-    return lines
-      .sort((a, b) => a.t - b.t)
-      .map((line) => `${writeLine(line)}\n`)
-      .join('');
+    return this.diagram.timeline.lines.map((line) => `${writeLine(line)}\n`).join('');
   }
 
   attach(canvas: HTMLCanvasElement): () => void {

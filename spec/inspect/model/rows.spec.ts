@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it, jest } from '@jest/globals';
-import { missingText } from '../../../examples/inspector/model/content.js';
+import { of, Subject } from 'rxjs';
+import { contentText, missingText } from '../../../examples/inspector/model/content.js';
 import { asCommand, asTest } from '../../../examples/inspector/model/copy.js';
 import type { Target } from '../../../examples/inspector/model/copy.js';
 import { laneState } from '../../../examples/inspector/model/describe.js';
@@ -12,9 +13,10 @@ import { Timeline } from '../../../examples/inspector/model/timeline.js';
 import { LONGEST_MS, tickMs, View } from '../../../examples/inspector/model/view.js';
 import { acrossRows, alongRow, nearest } from '../../../examples/inspector/model/walk.js';
 import type { Place } from '../../../examples/inspector/model/walk.js';
+import { Inspector } from '../../../examples/inspector/page/inspector.js';
 import { ResetCode } from '../../../src/index.js';
-import { Omitted } from '../../../src/inspect.js';
-import type { InspectedPeer, InspectorLine } from '../../../src/inspect.js';
+import { Omitted, writeLine } from '../../../src/inspect.js';
+import type { InspectedPeer, InspectorBatch, InspectorLine } from '../../../src/inspect.js';
 import { line, marbleOf, request, timelineOf } from './lines.js';
 
 function rowsOf(folds: boolean, ...lines: readonly InspectorLine[]): Rows {
@@ -330,6 +332,11 @@ describe('copying a lane as a command', () => {
     );
   });
 
+  it('A number below zero is no option of the command', () => {
+    const lane = laneOf(line(0, '>', { type: 'open', stream: 1, payload: -5 }), line(1, '<', { type: 'data', stream: 1 }));
+    expect(asCommand(lane, TARGET)).toBe(`npx rxmux call ${URL} -- '-5'`);
+  });
+
   it.each([
     ['bytes', { data: new Uint8Array(2) }],
     ['a big integer', [1n]],
@@ -346,6 +353,18 @@ describe('copying a lane as a command', () => {
     diagram.receive({ at: 0, lines: [...request(0, 1, 5)], dropped: 0, peers: [peer] }, 0);
     diagram.receive({ at: 50, lines: [], dropped: 0, peers: [] }, 50);
     expect(diagram.sampleOf(1)).toMatchObject({ url: URL, codec: 'rich' });
+  });
+
+  it('The diagram forgets a connection with its last marble', () => {
+    const diagram = new Diagram();
+    const peer = { c: 1, name: 'Peer 1', isDialer: false, state: 'closed', reconnects: 0, rttMs: null, bufferedAmount: 0 };
+    const batch = { at: 0, lines: [], dropped: 0, peers: [] };
+    diagram.receive({ ...batch, lines: request(0, 1, 10), peers: [peer] }, 0);
+    diagram.receive({ ...batch, at: 20 }, 20);
+    expect(diagram.sampleOf(1)).toEqual(peer);
+    diagram.receive({ ...batch, at: 700_000, lines: [line(700_000, '>', { type: 'ping', nonce: 'a' }, { c: 2 })] }, 700_000);
+    diagram.receive({ ...batch, at: 702_000, lines: [line(702_000, '<', { type: 'pong', nonce: 'a' }, { c: 2 })] }, 702_000);
+    expect(diagram.sampleOf(1)).toBeUndefined();
   });
 
   it('A fragment leaves the payload to its user', () => {
@@ -365,6 +384,50 @@ describe('the words for a payload that was not recorded', () => {
     ['a slice', { type: 'data', fragment: payload, more: true }, 50, true, 'slice not recorded'],
   ])('The page says of %s what it knows', (_, f, b, isLive, words) => {
     expect(missingText(marbleOf('<', f, { b }), isLive)).toBe(words);
+  });
+});
+
+describe('the text of a payload', () => {
+  it.each<[what: string, payload: unknown, text: string]>([
+    ['a Map', { lots: new Map([['a', 1n]]) }, '{"lots":[["a","1n"]]}'],
+    ['a Set', new Set([1, new Set()]), '[1,[]]'],
+    ['a buffer', new ArrayBuffer(3), '3 bytes'],
+    ['a buffer in an object', { raw: new ArrayBuffer(3) }, '{"raw":"3 bytes"}'],
+  ])('The page shows the content of %s', (_, payload, text) => {
+    expect(contentText(marbleOf('<', { type: 'data', payload }))).toBe(text);
+  });
+});
+
+describe('the page', () => {
+  it('A recording that is opened and saved has the order of its lines, within one ms too', () => {
+    const open = { type: 'open', stream: 1, end: true };
+    const frames = [open, { type: 'ping', nonce: 'a' }, { ...open, stream: 3 }, { type: 'data', stream: 1 }, { type: 'goaway', code: 0 }];
+    const text = frames.map((f) => `${writeLine(line(5, '>', f))}\n`).join('');
+    const inspector = new Inspector('URL');
+    inspector.load(text);
+    expect(inspector.recording()).toBe(text);
+  });
+
+  it('A recording that is opened has no peers and no address of the feed before', () => {
+    const peer = { c: 1, name: 'Peer 1', isDialer: true, state: 'open', reconnects: 0, rttMs: null, bufferedAmount: 0 };
+    const inspector = new Inspector('URL');
+    inspector.watch(() => of({ at: 0, lines: request(0, 1, 10), dropped: 0, peers: [peer], url: 'ws://a' }));
+    inspector.load(inspector.recording());
+    expect(inspector.diagram.peers).toEqual([]);
+    expect(inspector.diagram.timeline.lanes.map((lane) => inspector.targetOf(lane).url)).toEqual(['URL', 'URL']);
+  });
+
+  it('The marbles of a connection stay on their side of the line once its peer has left', () => {
+    const batches$ = new Subject<InspectorBatch>();
+    const inspector = new Inspector('URL');
+    inspector.watch(() => batches$);
+    const batch = { at: 0, lines: [], dropped: 0, peers: [] };
+    const peer = { c: 1, name: 'Peer 1', isDialer: false, state: 'open', reconnects: 0, rttMs: null, bufferedAmount: 0 };
+    batches$.next({ ...batch, lines: request(0, 1, 10), peers: [peer] });
+    const sides = (): boolean[] => inspector.diagram.timeline.lanes.flatMap(({ marbles }) => marbles.map(inspector.isAbove));
+    expect(sides()).toEqual([false, true]);
+    batches$.next(batch);
+    expect(sides()).toEqual([false, true]);
   });
 });
 
@@ -514,10 +577,13 @@ describe('the diagram', () => {
     expect(diagram.dropped).toBe(2);
   });
 
-  it('A peer that is gone ends its lanes', () => {
+  it.each([
+    ['is gone', []],
+    ['waits before it dials again', [{ ...PEER, state: 'waiting' }]],
+  ])('A peer that %s ends its lanes', (_, peers) => {
     const diagram = new Diagram();
     diagram.receive({ at: 50, lines: [line(40, '>', { type: 'open', stream: 1 })], dropped: 0, peers: [PEER] }, 50);
-    diagram.receive({ at: 100, lines: [], dropped: 0, peers: [] }, 100);
+    diagram.receive({ at: 100, lines: [], dropped: 0, peers }, 100);
     expect(diagram.timeline.lanes[1]).toMatchObject({ end: 'lost', endedAt: 100 });
   });
 

@@ -22,9 +22,13 @@ EXAMPLES
 /** Runs `rxmux push`. */
 export async function run(args: readonly string[]): Promise<ExitStatus> {
   return calling(args, { kinds: ['request'] }, (settings, payload) =>
-    withPeer(settings, (peer) => {
-      peer.notify(payload);
-      return Promise.resolve();
-    }),
+    withPeer(
+      settings,
+      (peer) => {
+        peer.notify(payload);
+        return Promise.resolve();
+      },
+      true,
+    ),
   );
 }

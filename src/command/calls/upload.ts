@@ -42,8 +42,16 @@ async function uploadFile(settings: CallSettings, payload: unknown): Promise<Exi
     return await withPeer(settings, async (peer) => {
       const stream = peer.open(payload);
       const progress = new ProgressLine(size, !settings.json && process.stderr.isTTY);
-      const pieces = piecesOf(path, settings, progress);
-      await Promise.all([stream.sendAll(pieces).catch(onlyOfTheFile), printAnswers(stream, settings, progress)]);
+      const sending = stream.sendAll(piecesOf(path, settings, progress));
+      try {
+        await Promise.all([sending.catch(onlyOfTheFile), printAnswers(stream, settings, progress)]);
+        // The remote may fail after its answer.
+        await sending;
+      } finally {
+        progress.endLine();
+        // A piece may still be on its way out of the file.
+        progress.isShown = false;
+      }
     });
   } finally {
     // A pending read would keep the process until somebody ends the input.
@@ -61,7 +69,7 @@ async function sizeOf(path: string): Promise<number | null> {
   return found.isFile() ? found.size : null;
 }
 
-/** Passes on only a failure to read the file. The stream itself reports each other failure. */
+/** Passes on only a failure to read the file: the answers before any other failure are printed. */
 function onlyOfTheFile(error: unknown): void {
   if (isSystemError(error)) throw error;
 }
@@ -89,7 +97,7 @@ class ProgressLine {
 
   constructor(
     private readonly size: number | null,
-    private readonly isShown: boolean,
+    public isShown: boolean,
   ) {}
 
   sent(bytes: number): void {

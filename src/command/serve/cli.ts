@@ -60,11 +60,13 @@ export async function run(args: readonly string[]): Promise<ExitStatus> {
       ...INSPECTOR_OPTIONS,
     },
   });
+  // Node would listen on every address.
+  if (values.host === '') throw new UsageError("expected a host, got ''");
   const codec = await codecNamed(values.codec);
   const files = await directoryOf(values.files);
   const page = values.inspect ? await loadPage(values.page) : null;
   const { server: http, address } = await listen(values.host, wholeOf('port', values.port, 0, MAX_PORT));
-  const server = serve({ server: http, codec, verify: ofThisMachine, handler: answerTo(files, codec.binary) });
+  const server = serve({ server: http, codec, verify: ofThisMachine, handler: answerTo(files, codec.name !== 'json') });
   const viewed = page === null ? '' : `${await serveInspector(inspect(server), page)}\n`;
   process.stdout.write(`ws://${address}\n${viewed}`);
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void server.close({ drainMs: DRAIN_MS }));

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import {
+  combineLatest,
   debounceTime,
   filter,
   firstValueFrom,
@@ -17,11 +18,13 @@ import {
   tap,
 } from 'rxjs';
 import type { Observable } from 'rxjs';
+import type { Codec } from 'rxmux';
 import { describeLine, play, readLines, writeLine } from 'rxmux/inspect';
 import type { Line, RecordedFrame } from 'rxmux/inspect';
 import { WebSocket } from 'ws';
 import type { CloseEvent, ErrorEvent } from 'ws';
 import { addressOf } from '../address.js';
+import { codecNamed } from '../codec.js';
 import { Exit, UsageError } from '../exit.js';
 import type { ExitStatus } from '../exit.js';
 import { oneLine, safeJson } from '../output.js';
@@ -36,8 +39,7 @@ USAGE
 
 FILE comes from "rxmux tap --record FILE --payloads", or from record() of
 rxmux/inspect. One connection is replayed, frame by frame. The command shows
-what comes back, and ends when as many frames of streams have come back as in
-the recording.
+what comes back, and ends when all frames are sent, and as many came back.
 
 OPTIONS
   --connection N    replay this connection (default 1)
@@ -61,10 +63,13 @@ const OF_STREAMS: ReadonlySet<unknown> = new Set(['open', 'data', 'reset']);
 
 interface Settings {
   readonly url: string;
+  /** The lines of the connection. */
   readonly lines: readonly Line[];
   readonly connection: number;
   readonly speed: number;
   readonly codec: RawCodec;
+  /** Encodes frames, and the values that record() has as they were passed. */
+  readonly sent: Codec;
   readonly headers: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
   readonly json: boolean;
@@ -76,18 +81,25 @@ export async function run(args: readonly string[]): Promise<ExitStatus> {
   const heard$ = new Subject<RecordedFrame>();
   const played$ = played(settings, heard$);
   const socket = dialled(settings);
+  const closed = firstValueFrom(fromEvent(socket, 'close'));
   hear(socket, settings, heard$);
   const sent$ = fromEvent(socket, 'open').pipe(
     take(1),
     switchMap(() => played$),
     tap((frame) => {
-      socket.send(settings.codec.encode(frame));
+      socket.send(settings.sent.encodePayload(frame));
     }),
     share(),
   );
   let missing = answersIn(settings);
-  heard$.pipe(filter(isOfStream)).subscribe(() => missing--);
-  const all$ = missing === 0 ? sent$.pipe(last(null, null)) : heard$.pipe(filter(() => missing === 0));
+  heard$.pipe(filter(isOfStream), take(missing)).subscribe(() => missing--);
+  const all$ = combineLatest([
+    sent$.pipe(last(null, null)),
+    heard$.pipe(
+      startWith(null),
+      filter(() => missing === 0),
+    ),
+  ]);
   const patienceMs = Math.min(LONGEST_MS, settings.timeoutMs + longestPauseMs(settings));
   const silent = settings.timeoutMs === 0 ? ignoreElements() : debounceTime(patienceMs);
   const silence$ = merge(sent$, heard$).pipe(startWith(null), silent);
@@ -102,6 +114,11 @@ export async function run(args: readonly string[]): Promise<ExitStatus> {
       silence$.pipe(map(() => failed(Exit.TIMEOUT, `no frame came for ${Math.round(patienceMs)} ms`))),
     ),
   );
+  if (status === Exit.OK) {
+    // The last frames may be on their way. `ws` waits for the server's close, but not without end.
+    socket.close();
+    await closed;
+  }
   socket.terminate();
   return status;
 }
@@ -137,14 +154,13 @@ function lost(socket: WebSocket): Observable<string> {
 }
 
 /** How many frames of streams came to the dialer in the recording. */
-function answersIn({ lines, connection }: Settings): number {
-  return lines.filter(({ c, d, f }) => c === connection && d === '<' && f !== null && isOfStream(f)).length;
+function answersIn({ lines }: Settings): number {
+  return lines.filter(({ d, f }) => d === '<' && f !== null && isOfStream(f)).length;
 }
 
 /** The longest time between two frames of the recording, as it is replayed. */
-function longestPauseMs({ lines, connection, speed }: Settings): number {
-  const times = lines.filter(({ c }) => c === connection).map(({ t }) => t);
-  const longest = times.reduce((most, t, nth) => Math.max(most, t - (times[nth - 1] ?? t)), 0);
+function longestPauseMs({ lines, speed }: Settings): number {
+  const longest = lines.reduce((most, { t }, nth) => Math.max(most, t - (lines[nth - 1]?.t ?? t)), 0);
   return speed === 0 ? 0 : longest / speed;
 }
 
@@ -170,12 +186,14 @@ async function settingsOf(args: readonly string[]): Promise<Settings> {
   const codec = await rawCodec(values.codec);
   if (codec === null)
     throw new UsageError(`expected the codec json, rich, or msgpack with @msgpack/msgpack installed, got '${values.codec}'`);
+  const connection = numberOf('connection', values.connection);
   return {
     url,
-    lines: await linesOf(file),
-    connection: numberOf('connection', values.connection),
+    lines: (await linesOf(file)).filter(({ c }) => c === connection),
+    connection,
     speed: numberOf('speed', values.speed),
     codec,
+    sent: await codecNamed(values.codec),
     headers: headersOf(values.header),
     timeoutMs: timeoutOf(values.timeout, 0),
     json: values.json,
@@ -189,9 +207,20 @@ async function linesOf(file: string): Promise<readonly Line[]> {
   return understood(() => readLines(text));
 }
 
-/** The dialer's frames, in their time. */
-function played({ lines, connection, speed }: Settings, heard$: Observable<RecordedFrame>): Observable<RecordedFrame> {
-  return understood(() => play(lines, { side: 'dialer', connection, speed: speed === 0 ? Infinity : speed, heard$ }));
+/** The dialer's frames up to the last one of a stream, in their time. */
+function played(settings: Settings, heard$: Observable<RecordedFrame>): Observable<RecordedFrame> {
+  const { lines, connection, speed } = settings;
+  const own = lines.flatMap(({ d, f, t }) => (d === '>' && f !== null ? [{ f, t }] : []));
+  const end = own.filter(({ f }) => isOfStream(f)).at(-1)?.t ?? 0;
+  return understood(() => {
+    const frames$ = play(
+      lines.filter(({ d, t }) => d === '<' || t <= end),
+      { side: 'dialer', connection, speed: speed || Infinity, heard$ },
+    );
+    // Fails here, and not later on the clock.
+    for (const { f } of own) settings.sent.encodePayload(f);
+    return frames$;
+  });
 }
 
 /** Reports an error of a recording as one of the arguments. */

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import type { WriteStream } from 'node:fs';
+import type { Server } from 'node:http';
 import type { Writable } from 'node:stream';
 import { parseArgs } from 'node:util';
 import { describeLine, withoutContent, writeLine } from 'rxmux/inspect';
@@ -54,11 +55,15 @@ EXAMPLES
   rxmux tap --inspect ws://127.0.0.1:8080
 `;
 
+/** How long an output may take the last lines after the interrupt, in ms. */
+const DRAIN_MS = 2_000;
+
 /** Runs `rxmux tap`. */
 export async function run(args: readonly string[]): Promise<ExitStatus> {
   const { target, port, page, payloads, json, record } = await settingsOf(args);
-  const output = record === undefined ? process.stdout : await opened(record);
   const { server, address } = await listen('127.0.0.1', port);
+  // Another tap may have the port, and write to this file.
+  const output = record === undefined ? process.stdout : await opened(record, server);
   const began = performance.now();
   const now = (): number => performance.now() - began;
   const tapped = new Tapped(`ws://${address}`, now);
@@ -79,8 +84,8 @@ export async function run(args: readonly string[]): Promise<ExitStatus> {
   const viewed = page === null ? '' : `${await serveInspector(tapped, page)}\n`;
   process.stdout.write(`ws://${address}\n${viewed}`);
   await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
-  rows.report();
-  if (output !== process.stdout) await new Promise<void>((resolve) => output.end(resolve));
+  setTimeout(() => process.exit(Exit.OK), DRAIN_MS);
+  await rows.end();
   process.exit(Exit.OK);
 }
 
@@ -133,6 +138,7 @@ const RESUME_BYTES = MOST_WAITING_BYTES / 2;
 /** Writes lines to an output. While too many wait there, it leaves lines out and counts them: the tap must not slow the peers down. */
 class Rows {
   #leftOut = 0;
+  #hasEnded = false;
 
   constructor(
     private readonly output: Writable,
@@ -140,6 +146,7 @@ class Rows {
   ) {}
 
   add(line: Line, bytes: number): void {
+    if (this.#hasEnded) return;
     const { writableLength } = this.output;
     if (writableLength > (this.#leftOut === 0 ? MOST_WAITING_BYTES : RESUME_BYTES)) {
       this.#leftOut++;
@@ -154,12 +161,20 @@ class Rows {
     if (this.#leftOut > 0) process.stderr.write(`rxmux tap: ${this.#leftOut} lines were left out, because the output is too slow\n`);
     this.#leftOut = 0;
   }
+
+  /** Takes no more lines. Resolves once the output has taken those before. */
+  async end(): Promise<void> {
+    this.#hasEnded = true;
+    this.report();
+    await new Promise<unknown>((resolve) => this.output.write('', resolve));
+  }
 }
 
-/** Opens a file to write to. */
-async function opened(file: string): Promise<WriteStream> {
+/** Opens a file to write to. Closes the server if there is none. */
+async function opened(file: string, server: Server): Promise<WriteStream> {
   const output = createWriteStream(file);
   await once(output, 'open').catch((error: unknown) => {
+    server.close();
     throw new UsageError(`expected a file to record to: ${(error as Error).message}`);
   });
   output.on('error', ({ message }) => {
