@@ -314,6 +314,14 @@ describe('MsgpackCodec rule 4: TypeErrors of encode', () => {
 });
 
 describe('MsgpackCodec.decode: ProtocolErrors', () => {
+  const heads = Array.from({ length: 0xe0 - 0xc4 }, (_, nth) => 0xc4 + nth);
+
+  it.each(heads.map((head) => head.toString(16)))('MsgpackCodec refuses the head 0x%s without what belongs to it', (head) => {
+    const message = /^ProtocolError: codec 'msgpack': .*more bytes, got 0/;
+    for (const data of [bytes(Number.parseInt(head, 16)), bytes(0x91, Number.parseInt(head, 16))])
+      expect(failureOf(() => codec.decodePayload(data))).toMatch(message);
+  });
+
   it.each<[string, Message, RegExp]>([
     ['text', '{"type":"data"}', /expected bytes, got text/],
     ['no bytes', bytes(), /at least 1 more bytes, got 0/],
