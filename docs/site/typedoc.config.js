@@ -12,7 +12,7 @@ const doors = Object.keys(exports)
 /** Types that only infer other types. No program names them. */
 const INFERENCE = {
   'src/contract/answer.ts': ['ContextIn', 'WithoutContext'],
-  'src/contract/carried.ts': ['Allowed', 'Arrived', 'ArrivedOver', 'Kept', 'Refused', 'Sendable', 'Uncarried'],
+  'src/contract/carried.ts': ['Allowed', 'Arrived', 'ArrivedOver', 'CarriedOr', 'Kept', 'Refused', 'Sendable', 'Uncarried', 'Unchanged'],
   'src/contract/client.ts': ['Output'],
   'src/contract/procedure.ts': ['TypesOf', 'ValueOf', 'ErrorValues', 'MaybeSchema', 'MaybeSchemas'],
   'src/testing/fake-peer.ts': ['Answered'],

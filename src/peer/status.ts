@@ -45,7 +45,7 @@ export type PeerStatus =
       readonly state: 'closed';
       /** Why the last socket ended, or the last dial failed; `willRetry` is `false`. */
       readonly reason: CloseReason;
-      /** The error of the last dial or of its hello; `null` if the peer was closed, or its socket lost. */
+      /** The error of the last dial or of its hello, if the peer ended or was closed as it became known. Otherwise `null`. */
       readonly error: AnyMuxError | null;
     };
 
