@@ -50,9 +50,10 @@ class NumberBroker implements Broker<number> {
 
   async *read(after: string | null, toEnd: boolean, signal: AbortSignal): AsyncGenerator<Message<number, string>, void> {
     this.readers++;
-    signal.addEventListener('abort', () => {
+    const wake = (): void => {
       this.#changed$.next();
-    });
+    };
+    signal.addEventListener('abort', wake);
     try {
       for (let next = after === null ? this.first : Number(after) + 1; !signal.aborted;) {
         await this.#asked(() => undefined);
@@ -63,6 +64,7 @@ class NumberBroker implements Broker<number> {
       }
     } finally {
       this.readers--;
+      signal.removeEventListener('abort', wake);
     }
   }
 

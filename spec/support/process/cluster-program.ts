@@ -1,5 +1,6 @@
 import cluster from 'node:cluster';
 import type { Worker } from 'node:cluster';
+import { logger } from '../../../src/index.js';
 import { serve } from '../../../src/node.js';
 
 const WORKERS = 2;
@@ -34,6 +35,8 @@ function runWorker({ id }: Worker): void {
     listenWhileDraining: process.argv[2] === 'listenWhileDraining',
     handler: (payload, stream) => (payload === 'hold' ? new Promise(() => undefined) : stream.reply(id)),
   });
+  // The test counts refusals, so no log shows them.
+  logger.level = 'error';
   let refusals = 0;
   server.refusals$.subscribe(() => refusals++);
   const report = (what: Report): unknown => process.send?.(what);
