@@ -1,3 +1,4 @@
+import { ConnectionLostError } from 'rxmux';
 import type { ExitStatus } from '../exit.js';
 import { calling } from './calling.js';
 import { COMMON_HELP } from './settings.js';
@@ -8,8 +9,8 @@ export const help = `rxmux push: sends a notification, and waits for no answer
 USAGE
   rxmux push [options] URL [NAME] [PAYLOAD]
 
-It ends once the remote has read the notification and the connection has
-closed. The remote never says whether it took the notification.
+It ends once the remote has read it, and the connection has closed. Nothing
+says whether it was taken.
 
 OPTIONS
   --text            the payload is a text, and no JSON
@@ -22,13 +23,11 @@ EXAMPLES
 /** Runs `rxmux push`. */
 export async function run(args: readonly string[]): Promise<ExitStatus> {
   return calling(args, { kinds: ['request'] }, (settings, payload) =>
-    withPeer(
-      settings,
-      (peer) => {
-        peer.notify(payload);
-        return Promise.resolve();
-      },
-      true,
-    ),
+    withPeer(settings, async (peer) => {
+      peer.notify(payload);
+      // Only the close shows that the remote has read it. Some remotes say no code, which is 1005.
+      const reason = await peer.close({ drainMs: settings.timeoutMs });
+      if (![1000, 1005].includes(reason.code)) throw new ConnectionLostError(reason);
+    }),
   );
 }

@@ -18,10 +18,9 @@ const ENDING = [
 /**
  * Connects, runs `work`, closes in order, and returns the exit status. It prints an error. Ctrl-C and SIGTERM cancel the streams of `work`.
  *
- * @param isUnanswered whether only the close shows that the remote has read everything
  * @throws UsageError for a payload that the codec does not carry
  */
-export async function withPeer(settings: CallSettings, work: (peer: Peer) => Promise<void>, isUnanswered = false): Promise<ExitStatus> {
+export async function withPeer(settings: CallSettings, work: (peer: Peer) => Promise<void>): Promise<ExitStatus> {
   const { url, headers, timeoutMs } = settings;
   const codec = await codecNamed(settings.codec);
   const peer = connect(url, { codec, headers, connectTimeoutMs: timeoutMs, requestTimeoutMs: timeoutMs });
@@ -34,9 +33,7 @@ export async function withPeer(settings: CallSettings, work: (peer: Peer) => Pro
   try {
     await peer.opened;
     await work(peer);
-    const reason = await peer.close({ drainMs: timeoutMs });
-    // Some remotes say no code, which is 1005.
-    if (isUnanswered && ![1000, 1005].includes(reason.code)) throw new ConnectionLostError(reason);
+    await peer.close({ drainMs: timeoutMs });
     return Exit.OK;
   } catch (error) {
     if (interrupted !== null) return interrupted;
