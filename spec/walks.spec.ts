@@ -1,7 +1,9 @@
 import { Socket } from 'node:net';
+import { Subject, firstValueFrom, skip } from 'rxjs';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { Peer, StreamHandler } from '../src/index.js';
 import type { MuxServer } from '../src/node.js';
+import { turn } from './support/socket/leaks.js';
 import { loadTraced, traced } from './support/process/traced.js';
 
 /** The functions of the library that a call enters before the socket is written to, or a reply before its subscriber has it. */
@@ -15,10 +17,11 @@ interface Walk {
 }
 
 /** The walks as they were last measured, over a warm socket of `ws` with `json`. */
-const RECORDED: Readonly<Record<'request' | 'unsubscribe' | 'reply', Walk>> = {
+const RECORDED: Readonly<Record<'request' | 'unsubscribe' | 'reply' | 'shared', Walk>> = {
   request: { calls: 93, files: 26, returns: 35 },
   unsubscribe: { calls: 77, files: 22, returns: 19 },
   reply: { calls: 75, files: 27, returns: 21 },
+  shared: { calls: 69, files: 19, returns: 21 },
 };
 const MOST_GROWTH = 1.1;
 const WARM_REQUESTS = 20;
@@ -30,13 +33,17 @@ Object.assign(globalThis, {
     if (isRecording) files.push(file);
   },
 });
-const { serve, connect } = loadTraced();
+const { serve, connect, SharedPayload } = loadTraced();
+const values$ = new Subject<unknown>();
 let server: MuxServer;
 let peer: Peer;
 
 beforeAll(async () => {
   const forever = new Promise<void>(() => undefined);
-  const onStream: StreamHandler = (payload, stream) => (payload === 'silent' ? forever : stream.reply(payload));
+  const onStream: StreamHandler = (payload, stream) => {
+    if (payload === 'shared') return stream.sendAll(values$);
+    return payload === 'silent' ? forever : stream.reply(payload);
+  };
   // A ping beside a request would make the next message wait for the end of its turn.
   server = serve({ port: 0, host: '127.0.0.1', onStream, keepalive: false });
   const { port } = await server.listening;
@@ -62,21 +69,37 @@ describe('the walks to and from the socket', () => {
 
   it('A request walks to the socket as recorded, within a tenth', async () => {
     await takeTurns(2);
-    expectAsRecorded(
-      walk(() => void peer.request(1)),
-      RECORDED.request,
-    );
+    expectAsRecorded(await walk(() => void peer.request(1)), RECORDED.request);
   });
 
   it('An unsubscribe walks to the socket as recorded, within a tenth', async () => {
     const subscription = peer.open$('silent').subscribe();
     await takeTurns(2);
     expectAsRecorded(
-      walk(() => {
+      await walk(() => {
         subscription.unsubscribe();
       }),
       RECORDED.unsubscribe,
     );
+  });
+
+  it('A shared value walks from its source to the socket of a subscriber as recorded, within a tenth', async () => {
+    const received = firstValueFrom(peer.open$('shared').pipe(skip(3)));
+    await takeTurns(2);
+    const value = 'x'.repeat(10_000);
+    const shared = new SharedPayload(value);
+    // As for every subscriber but the first, it is encoded already.
+    values$.next(shared);
+    values$.next(shared);
+    await takeTurns(2);
+    expectAsRecorded(
+      await walk(() => {
+        values$.next(shared);
+      }),
+      RECORDED.shared,
+    );
+    values$.next(shared);
+    expect(await received).toBe(value);
   });
 
   it('A reply walks from its socket to the subscriber as recorded, within a tenth', async () => {
@@ -90,8 +113,8 @@ async function takeTurns(count: number): Promise<void> {
   for (let n = 0; n < count; n++) await peer.request(n);
 }
 
-/** Runs `begin`, and records until it writes to the socket. */
-function walk(begin: () => void): Walk {
+/** Runs `begin`, and records until the socket is written to, at once or at the end of the turn. */
+async function walk(begin: () => void): Promise<Walk> {
   const { write } = Socket.prototype as { write: (this: Socket, ...args: unknown[]) => boolean };
   const spy = jest.spyOn(Socket.prototype, 'write').mockImplementation(function (this: Socket, ...args: unknown[]) {
     isRecording = false;
@@ -100,6 +123,7 @@ function walk(begin: () => void): Walk {
   files = [];
   isRecording = true;
   begin();
+  if (isRecording) await turn();
   const hasWritten = !isRecording;
   isRecording = false;
   spy.mockRestore();

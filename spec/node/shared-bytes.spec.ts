@@ -1,15 +1,18 @@
 import { describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
+import { ReplaySubject, firstValueFrom } from 'rxjs';
 import { WebSocket } from 'ws';
-import { serve } from '../../src/node.js';
+import { connect, serve } from '../../src/node.js';
 import { SharedPayload } from '../../src/index.js';
-import type { StreamHandler } from '../../src/index.js';
+import type { Limits, Stream, StreamHandler } from '../../src/index.js';
 import type { Codec, Message } from '../../src/wire/codec.js';
 import { CODECS } from '../support/codec/shipped.js';
+import { collectLogs } from '../support/peer/logs.js';
 import { framesIn } from '../support/socket/frames.js';
 import { portOf } from '../support/socket/handshake.js';
 import { httpServer } from '../support/socket/http.js';
+import { until } from '../support/socket/leaks.js';
 
 const http = httpServer();
 
@@ -102,5 +105,86 @@ describe.each(CODECS)('Shared payloads under %s', (_name, codec) => {
       expect(plain?.length).toBeGreaterThan(3 * VALUES.length);
     }
     await server.close();
+  });
+});
+
+describe('A shared payload that need not wait', () => {
+  const logs = collectLogs();
+  const long = 'x'.repeat(1_000);
+
+  /** A stream of the server that has sent one value, its peer there, and what its client receives. */
+  async function answered(limits: Partial<Limits> = {}) {
+    const streams$ = new ReplaySubject<Stream>(1);
+    const handler: StreamHandler = (_payload, stream) => {
+      void stream.send('first');
+      streams$.next(stream);
+      return new Promise<void>(() => undefined);
+    };
+    const server = serve({ server: http.now, keepalive: false, handler, limits });
+    const client = connect(`ws://127.0.0.1:${portOf(http.now)}`, { keepalive: false });
+    const received: unknown[] = [];
+    const ended = new Promise<unknown>((resolve) => {
+      client.open$(null).subscribe({
+        next: (value) => received.push(value),
+        error: resolve,
+        complete: () => {
+          resolve(null);
+        },
+      });
+    });
+    const stream = await firstValueFrom(streams$);
+    const end = async (): Promise<void> => {
+      await client.close();
+      await server.close();
+    };
+    return { stream, received, ended, end };
+  }
+
+  it('Frame observers see it, and statistics count it', async () => {
+    const { stream, received, end } = await answered();
+    const seen: unknown[] = [];
+    const sizes: number[] = [];
+    const before = stream.peer.stats().sent;
+    const shared = new SharedPayload(long);
+    void stream.send(shared);
+    const remove = stream.peer.onFrame((direction, { type, stream: id, payload }) => seen.push([direction, type, id, payload]));
+    void stream.send(shared);
+    remove();
+    const watching = stream.peer.frames$.subscribe(({ bytes }) => sizes.push(bytes));
+    void stream.send(shared);
+    watching.unsubscribe();
+    void stream.send(shared);
+    await until('all values', () => received.length === 5);
+    expect(received).toEqual(['first', long, long, long, long]);
+    expect(seen).toEqual([['tx', 'data', 1, long]]);
+    const { frames, bytes } = stream.peer.stats().sent;
+    expect([frames - before.frames, bytes - before.bytes]).toEqual([4, 4 * Number(sizes[0])]);
+    expect(sizes).toHaveLength(1);
+    await end();
+  });
+
+  it('It leaves in its turn, in pieces if it is too large for a message, and not after the end', async () => {
+    const { stream, received, ended, end } = await answered();
+    const huge = new SharedPayload('y'.repeat(200_000));
+    const shared = new SharedPayload(long);
+    for (const value of [shared, huge, shared, 'z', shared]) void stream.send(value);
+    await stream.end();
+    await expect(stream.send(shared)).rejects.toThrow('expected nothing to be sent after the end');
+    expect(await ended).toBe(null);
+    expect(received).toEqual(['first', long, huge.value, long, 'z', long]);
+    expect(logs.warnings).toEqual([expect.stringContaining('a value was sent after the end and is lost')]);
+    await end();
+  });
+
+  it('It counts towards `maxUnsentBytes`', async () => {
+    const { stream, ended, end } = await answered({ maxUnsentBytes: 100_000, sendHighWaterBytes: 50_000 });
+    const shared = new SharedPayload('x'.repeat(50_000));
+    let sent = 0;
+    for (; stream.cause === null && sent < 1_000; sent++) void stream.send(shared);
+    expect(sent).toBeLessThan(100);
+    expect(stream.cause).toMatchObject({ how: 'reset', reason: 'the sender overflowed its queue' });
+    expect(await ended).toBeInstanceOf(Error);
+    expect(logs.errors).toEqual([expect.stringContaining('a handler failed')]);
+    await end();
   });
 });

@@ -11,6 +11,7 @@ import type { Transport } from '../transport/transport.js';
 import { CloseCode, ResetCode } from '../wire/codes.js';
 import { ConnectionFault } from '../wire/errors.js';
 import type { ResolvedJudged } from './options.js';
+import { sendShared } from './short-way.js';
 import { Totals } from './totals.js';
 import type { Ledger, Seat } from './ledger.js';
 
@@ -31,6 +32,7 @@ export interface Accepted {
 /** Makes a peer of an open socket, or of one that is to come. */
 export function makePeer({ acceptor }: Pick<ResolvedJudged<never>, 'acceptor'>, transport: Transport | null = null): Accepted {
   const core = acceptorCore(acceptor);
+  core.sendShared = sendShared;
   // Other runtimes than Node have the events of a page, though no server has a page: each peer would listen to all of them.
   const source = new GivenSocket(core, transport, ALWAYS_ONLINE);
   return { core, source, peer: new Peer(core, source, acceptor.onStream) };

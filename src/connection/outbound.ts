@@ -36,12 +36,13 @@ const MOST_UNANSWERED = 16;
 interface Departure {
   readonly frame: Frame;
   readonly stream: StreamCore | null;
+  /** `null` before it is encoded. */
   message: EncodedFrame | null;
 }
 
 /** Encodes the frame of a departure. */
 function encoded(this: FrameEncoder, departure: Departure): Departure {
-  departure.message = this(departure.frame);
+  departure.message ??= this(departure.frame);
   return departure;
 }
 
@@ -122,10 +123,10 @@ export class Outbound implements Place, PipelineHost {
   // From streams
 
   add(stream: StreamCore, frame: OutgoingFrame): void {
-    this.#accepted++;
     if (!frame.isSmall && stream.isNotification) this.#notification = stream;
-    if (frame.isSmall && this.#isDirect() && !this.#holds(stream)) this.#sendDirectly(frame, stream, frame.roughBytes);
+    if (frame.isSmall && this.passes(stream)) this.send({ frame, stream, message: null }, frame.roughBytes);
     else {
+      this.#accepted++;
       const bytes = stream.ownSending.add(frame);
       this.#turns.add(stream);
       this.frames++;
@@ -147,7 +148,7 @@ export class Outbound implements Place, PipelineHost {
 
   /** Queues a frame that fits one message, ahead of all streams. */
   addAhead(frame: OutgoingFrame, stream: StreamCore | null = null): void {
-    if (this.#isDirect()) this.#sendDirectly(frame, stream, 0);
+    if (this.#isDirect()) this.#sendDirectly({ frame, stream, message: null }, 0);
     else if (!this.#hasEnded()) {
       this.frames++;
       this.#control.push({ frame, stream, message: null });
@@ -411,11 +412,22 @@ export class Outbound implements Place, PipelineHost {
     return (frame) => (frame.isSmall ? null : (transport.cut ?? slicerToSend)(frame, maxFrameBytes, codec));
   }
 
-  #sendDirectly(frame: OutgoingFrame, stream: StreamCore | null, bytes: number): void {
+  /** Whether a frame of a stream may leave without queueing. */
+  passes(stream: StreamCore): boolean {
+    return this.#isDirect() && !this.#holds(stream);
+  }
+
+  /** Sends a frame of a stream that {@link passes}, with `bytes` of payload. */
+  send(departure: Departure, bytes: number): void {
+    this.#accepted++;
+    this.#sendDirectly(departure, bytes);
+  }
+
+  #sendDirectly(departure: Departure, bytes: number): void {
     this.connection.share?.queued(bytes);
     this.#pumping = true;
     try {
-      this.#depart({ frame, stream, message: null }, bytes);
+      this.#depart(departure, bytes);
     } finally {
       this.#pumping = false;
     }

@@ -6,7 +6,7 @@ import { AbortSignals, Deadlines } from '../stream/deadlines.js';
 import { Tally } from '../stream/end.js';
 import type { CloseCause } from '../stream/end.js';
 import { StreamCore } from '../stream/stream-core.js';
-import type { Absence } from '../stream/stream-core.js';
+import type { Absence, StreamOwner } from '../stream/stream-core.js';
 import type { SocketClose, Transport } from '../transport/transport.js';
 import type { Codec } from '../wire/codec.js';
 import { CloseCode } from '../wire/codes.js';
@@ -58,6 +58,7 @@ export class PeerCore implements ConnectionOwner {
   readonly tally = new Tally();
   /** The share of limits together with other connections; `null` for none. */
   share: Share | null = null;
+  sendShared: StreamOwner['sendShared'] = null;
   /** There are seldom two. */
   #connections: readonly Connection[] = [];
   #source: SocketSource | null = null;

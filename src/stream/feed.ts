@@ -101,8 +101,7 @@ export class OverflowBuffer {
 
   next(value: unknown): void {
     const { outlet } = this;
-    const isFirst = this.#kept.length === 0;
-    if (this.#passesOn || (isFirst && outlet.hasRoom)) {
+    if (this.#passesOn || (this.#kept.length === 0 && outlet.hasRoom)) {
       outlet.send(value);
       return;
     }
@@ -111,8 +110,8 @@ export class OverflowBuffer {
       return;
     }
     this.#kept.push({ value });
+    if (this.#kept.length === 1) this.#sendWhenRoom();
     if (this.#kept.length > this.#places) this.#kept.shift();
-    if (isFirst) this.#sendWhenRoom();
   }
 
   /** The source has completed. Kept values still leave. */
@@ -376,21 +375,27 @@ export class FeedRelay extends Relay<never> implements Outlet {
   }
 
   send(value: unknown): void {
-    this.#guarded(() => {
+    if (this.closed) return;
+    try {
       checkValue(value);
       const refused = accept(this.stream, value);
       if (refused === null) return;
       if (this.stream.cause === null) this.error(refused);
       else this.#tellStopped(this.stream, this);
-    });
+    } catch (error) {
+      this.fail(error);
+    }
   }
 
   finish(): void {
     this.#exhausted = true;
-    this.#guarded(() => {
+    if (this.closed) return;
+    try {
       if (this.#end && !this.stream.sealed) accept(this.stream, undefined, true);
       this.complete();
-    });
+    } catch (error) {
+      this.fail(error);
+    }
   }
 
   fail(error: unknown): void {
@@ -405,15 +410,6 @@ export class FeedRelay extends Relay<never> implements Outlet {
   overflow(): void {
     const text = 'expected room for the next value, got a full queue (overflow)';
     this.stream.cancel(text, new QueueOverflowError(text, { streamId: this.stream.id }));
-  }
-
-  #guarded(step: () => void): void {
-    if (this.closed) return;
-    try {
-      step();
-    } catch (error) {
-      this.fail(error);
-    }
   }
 }
 

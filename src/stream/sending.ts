@@ -14,7 +14,7 @@ import { chargeOf, chargeOfPart } from '../wire/reassembly.js';
 import { endedHere, report } from './end.js';
 import { extrasOf } from './extras.js';
 import { copyMetadata, freezeMetadata } from './metadata.js';
-import { encodedPayload } from './payload.js';
+import { SharedPayload, encodedPayload } from './payload.js';
 import type { EncodedPayload } from './payload.js';
 import { rejected, unheeded } from './promises.js';
 import type { StreamCore, StreamOwner } from './stream-core.js';
@@ -313,6 +313,8 @@ export function send(stream: StreamCore, value: unknown, end: boolean, headers?:
 export function accept(stream: StreamCore, value: unknown, end = false, headers?: MetadataInput, trailers?: TrailersInput): unknown {
   const early = refusal(stream);
   if (early !== null) return early;
+  // Before its first value, a stream may owe headers.
+  if (value instanceof SharedPayload && stream.replied && !end && !headers && stream.owner.sendShared?.(stream, value)) return null;
   const payload = encodedPayload(stream.owner.codec, value);
   const overflow = overflowOf(stream, payload);
   if (overflow !== null) return overflow;

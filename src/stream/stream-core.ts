@@ -15,6 +15,7 @@ import type { CloseCause, ErrorSerializer, Tally } from './end.js';
 import type { StreamExtras } from './extras.js';
 import { NO_HELLO, isMarked } from './hello-mark.js';
 import type { Label } from './label.js';
+import type { SharedPayload } from './payload.js';
 import { Receiving, deliverEnd } from './receiving.js';
 import type { Excess, Reader } from './receiving.js';
 import { Sending, runAll, takeTasks } from './sending.js';
@@ -114,6 +115,8 @@ export interface StreamOwner {
   /** Whether a stream without a socket may wait for one. */
   readonly expectsSocket: boolean;
   readonly absence: Absence;
+  /** Sends a shared payload in a shorter way than as a frame, if it can leave at once. Returns whether it has left. `null` for no such way. */
+  readonly sendShared: ((stream: StreamCore, payload: SharedPayload) => boolean) | null;
   /** The id of this side's next stream; `null` without a socket. */
   readonly nextStreamId: number | null;
   /** A stream of the remote has arrived whole. */

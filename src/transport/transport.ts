@@ -2,7 +2,7 @@ import { Observable } from 'rxjs';
 import type { Codec, Message } from '../wire/codec.js';
 import { CloseCode } from '../wire/codes.js';
 import type { slicerToSend } from '../wire/fragment.js';
-import type { EncodedFrame, FrameEncoder } from '../wire/shared.js';
+import type { DataEncoder, EncodedFrame, FrameEncoder } from '../wire/shared.js';
 
 /** How a socket ended, as the platform reports it. */
 export interface SocketClose {
@@ -63,6 +63,8 @@ export interface Transport {
   holds(bytes: number): boolean;
   /** Returns the encoder of frames for this socket. Default: every message is whole, and {@link send} takes no other. */
   readonly encoder?: ((codec: Codec) => FrameEncoder) | undefined;
+  /** Returns what encodes shared payloads for this socket. Default: they are encoded like others. */
+  readonly dataEncoder?: ((codec: Codec) => DataEncoder) | undefined;
   /** Cuts frames for this socket. Default: `slicerToSend`. */
   readonly cut?: typeof slicerToSend | undefined;
   /** Passes one message to the socket. A socket that is not {@link writable} drops the message. */

@@ -1,6 +1,6 @@
 import { getOrMake } from '../util/collections.js';
 import { checkedMessage, isNearer, unpacked } from './codec.js';
-import type { Codec, Message } from './codec.js';
+import type { Codec, Message, PackedPayload } from './codec.js';
 import { Slicer, slicerToSend } from './fragment.js';
 import type { FragmentCut, SliceCache } from './fragment.js';
 import { hasOnlyContent } from './frame.js';
@@ -78,7 +78,10 @@ export function sharedEncodingOf(frame: Frame, codec: Codec): SharedEncoding | n
   const source = frame instanceof OutgoingFrame ? frame.source : null;
   if (source === frame.payload || typeof source !== 'object' || source === null) return null;
   const encoded = OutgoingFrame.encodedPayload(frame, codec);
-  if (encoded === null) return null;
+  return encoded === null ? null : encodingOf(source, encoded, codec);
+}
+
+function encodingOf(source: object, encoded: PackedPayload, codec: Codec): SharedEncoding {
   const byCodec = getOrMake(ENCODINGS, source, () => new Map<Codec, SharedEncoding>());
   return getOrMake(byCodec, codec, () => new SharedEncoding(unpacked(encoded), codec));
 }
@@ -135,6 +138,22 @@ export function splitEncoder(codec: Codec, encode: FrameEncoder = frameEncoder(c
     if (part === null || part.byteLength < SPLIT_BYTES) return encode(frame);
     const isPlain = frame.fragment == null && frame.headers == null && hasOnlyContent(frame);
     return isPlain ? plainMessage(frame, part, codec) : splitMessage(frame, part, codec);
+  };
+}
+
+/**
+ * Encodes a `data` frame that has nothing but a shared payload. Returns `null` if {@link splitEncoder} would not split it.
+ *
+ * @param source the object that the frames share
+ */
+export type DataEncoder = (source: object, encoded: Message, stream: number) => SplitMessage | null;
+
+/** Returns an encoder of shared payloads, which makes no frame for each stream. */
+export function splitDataEncoder(codec: Codec): DataEncoder {
+  if (!splits(codec)) return () => null;
+  return (source, encoded, stream) => {
+    const { part } = encodingOf(source, encoded, codec);
+    return part.byteLength < SPLIT_BYTES ? null : plainMessage({ type: 'data', stream, end: false }, part, codec);
   };
 }
 

@@ -4,14 +4,15 @@ import { join } from 'node:path';
 import { jest } from '@jest/globals';
 import { buildSync } from 'esbuild';
 import ts from 'typescript';
+import type * as index from '../../../src/index.js';
 import type * as node from '../../../src/node.js';
 
-type Node = typeof node;
+type Traced = typeof node & Pick<typeof index, 'SharedPayload'>;
 
 const ROOT = join(__dirname, '../../..');
 
-/** Loads `rxmux/node`. Every function of it first calls a global `entered` with the path of its file below `src`. */
-export function loadTraced(): Node {
+/** Loads `rxmux/node`, and `SharedPayload` of `rxmux`. Every function of it first calls a global `entered` with the path of its file below `src`. */
+export function loadTraced(): Traced {
   const directory = mkdtempSync(join(tmpdir(), 'rxmux-walks-'));
   try {
     const sources = join(directory, 'src');
@@ -22,7 +23,7 @@ export function loadTraced(): Node {
     }
     const outfile = join(directory, 'node.js');
     buildSync({
-      stdin: { contents: `import './src/index.js'; export * from './src/node.js'`, resolveDir: directory },
+      stdin: { contents: `export { SharedPayload } from './src/index.js'; export * from './src/node.js'`, resolveDir: directory },
       bundle: true,
       platform: 'node',
       format: 'cjs',
@@ -31,7 +32,7 @@ export function loadTraced(): Node {
       logLevel: 'error',
       outfile,
     });
-    return jest.requireActual<Node>(outfile);
+    return jest.requireActual<Traced>(outfile);
   } finally {
     rmSync(directory, { recursive: true });
   }

@@ -324,6 +324,7 @@ export function scriptedOwner(given: Partial<ConnectionOwner> = {}): ConnectionO
     absence: { reason: 'the owner has no socket', error: null },
     nextStreamId: null,
     sized: null,
+    sendShared: null,
     accept: () => undefined,
     requeue: () => undefined,
     remoteStream: () => new Holder(owner, false),

@@ -4,13 +4,13 @@ import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { isNearer } from '../../wire/codec.js';
 import type { Codec, Message } from '../../wire/codec.js';
-import { MOST_BYTES_PER_UNIT, encodedLength } from '../../wire/length.js';
+import { encodedLength } from '../../wire/length.js';
 import { OutgoingFrame, frameEncoder } from '../../wire/outgoing.js';
 import { SplitMessage } from '../../wire/shared.js';
 import type { EncodedFrame, FrameEncoder, SharedPart } from '../../wire/shared.js';
 import { ReadyState } from '../transport.js';
 import type { SocketLike } from '../transport.js';
-import { BINARY, KEY_BYTES, MAX_HEADER_BYTES, TEXT, flipMask, headerSizeFor, putHeader, textHeader, viewOf } from './websocket-frame.js';
+import { BINARY, KEY_BYTES, TEXT, flipMask, headerSizeFor, putHeader, textHeader, viewOf } from './websocket-frame.js';
 
 /** Unused masking keys, made in bulk: making each key by itself would cost more than masking with it. */
 const KEYS = new Int32Array(1024);
@@ -214,11 +214,6 @@ export class WriteBatch {
     for (const message of this.#messages.slice(this.#measured)) this.#bytes += framedSize(sizeOf(message), this.masked);
     this.#measured = this.#messages.length;
     return this.#bytes;
-  }
-
-  /** An upper bound of {@link WriteBatch.bytes}, known without measuring text. */
-  get mostBytes(): number {
-    return this.#length * MOST_BYTES_PER_UNIT + this.#messages.length * MAX_HEADER_BYTES;
   }
 
   /** Bytes of all messages added so far. */

@@ -12,13 +12,14 @@ import { getOrMake } from '../../util/collections.js';
 import type { Codec, Message } from '../../wire/codec.js';
 import { CloseCode } from '../../wire/codes.js';
 import { refusesOffer } from '../../wire/errors.js';
-import { encodedLength } from '../../wire/length.js';
-import { SplitMessage, sharedSlicer, splitEncoder } from '../../wire/shared.js';
-import type { EncodedFrame, FrameEncoder } from '../../wire/shared.js';
+import { MOST_BYTES_PER_UNIT, encodedLength } from '../../wire/length.js';
+import { SplitMessage, sharedSlicer, splitDataEncoder, splitEncoder } from '../../wire/shared.js';
+import type { DataEncoder, EncodedFrame, FrameEncoder } from '../../wire/shared.js';
 import type { SocketClose, SocketEvent, SocketLike, Transport } from '../transport.js';
 import { W3cTransport } from '../w3c.js';
 import type { Deflate } from './deflate.js';
 import { NodeSocket } from './read.js';
+import { MAX_HEADER_BYTES } from './websocket-frame.js';
 import { pooledEncoder } from './write.js';
 
 /** Bun replaces `ws` by its own sockets, which are not on top of Node's streams. */
@@ -41,6 +42,7 @@ export class WsTransport extends W3cTransport<WebSocket> {
   override readonly opaque = false;
   /** Only an accepted socket shares bytes with others: a dialed one masks them. */
   readonly encoder: NonNullable<Transport['encoder']> = pooledEncoder;
+  readonly dataEncoder: Transport['dataEncoder'];
   readonly cut: Transport['cut'];
   /** Writes past `ws`. `null` unless the TCP or TLS stream below the socket is known, and for a socket that compresses. */
   #below: NodeSocket | null = null;
@@ -53,6 +55,8 @@ export class WsTransport extends W3cTransport<WebSocket> {
   #retryAfterMs: number | null = null;
   #answeredProtocol: string | null = null;
   #waiting: { readonly bytes: number; readonly task: () => void } | null = null;
+  /** At least {@link bufferedAmount}: what it was when it was last measured, and the most that each later message takes. */
+  #mostBuffered = Infinity;
   #tooBig = false;
   /** Closed, unless the socket has failed and its TCP connection is still open. */
   #failing = Subscription.EMPTY;
@@ -70,6 +74,7 @@ export class WsTransport extends W3cTransport<WebSocket> {
     }
     if (this.#below !== null) {
       this.encoder = sharingEncoder;
+      this.dataEncoder = sharedDataEncoder;
       this.cut = sharedSlicer;
     }
     if (ws.readyState === WebSocket.CONNECTING) this.#hearHandshake(ws, maxPayload, deflate);
@@ -93,6 +98,7 @@ export class WsTransport extends W3cTransport<WebSocket> {
 
   override send(message: EncodedFrame): void {
     if (!this.writable) return;
+    this.#mostBuffered += (typeof message === 'string' ? message.length : message.byteLength) * MOST_BYTES_PER_UNIT + MAX_HEADER_BYTES;
     if (this.#below !== null) this.#below.add(message);
     else if (!(message instanceof SplitMessage)) {
       this.#sendByWs(message);
@@ -118,7 +124,7 @@ export class WsTransport extends W3cTransport<WebSocket> {
   }
 
   override get bufferedAmount(): number {
-    return this.socket.bufferedAmount + (this.#below?.bytes ?? 0);
+    return (this.#mostBuffered = this.socket.bufferedAmount + (this.#below?.bytes ?? 0));
   }
 
   override get sentBytes(): number {
@@ -130,7 +136,7 @@ export class WsTransport extends W3cTransport<WebSocket> {
   }
 
   override holds(bytes: number): boolean {
-    return this.socket.bufferedAmount + (this.#below?.mostBytes ?? 0) >= bytes && this.bufferedAmount >= bytes;
+    return this.#mostBuffered >= bytes && this.bufferedAmount >= bytes;
   }
 
   override whenBelow(bytes: number, task: () => void): void {
@@ -262,6 +268,13 @@ const SHARING = new WeakMap<Codec, FrameEncoder>();
 
 function sharingEncoder(codec: Codec): FrameEncoder {
   return getOrMake(SHARING, codec, () => splitEncoder(codec, pooledEncoder(codec)));
+}
+
+/** As {@link SHARING}. */
+const SHARED_DATA = new WeakMap<Codec, DataEncoder>();
+
+function sharedDataEncoder(codec: Codec): DataEncoder {
+  return getOrMake(SHARED_DATA, codec, () => splitDataEncoder(codec));
 }
 
 /** The status of a refused offer (V2), and of much else: a header that is too long, or a request that should have been TLS. */
