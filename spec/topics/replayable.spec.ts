@@ -109,6 +109,7 @@ describe('replayable', () => {
     });
     await expect(valuesOf(answer)).rejects.toThrow('no model');
     await expect(valuesOf(replayable(throwError(() => new Error('no line'))))).rejects.toThrow('no line');
+    await expect(valuesOf(replayable(throwError(() => null)))).rejects.toBe(null);
     const effect = { '~effect/Effect': {}, [Symbol.iterator]: () => [1].values() };
     await expect(valuesOf(replayable(effect))).rejects.toThrow('Effect.runPromise(effect)');
   });

@@ -75,7 +75,8 @@ export function replayable<T>(source: ReplayableSource<T>, options: ReplayableOp
 }
 
 /** An item, the end, or an error. */
-type Next<T> = IteratorResult<TopicItem<T>, undefined> | { readonly error: unknown };
+type End = typeof END | { readonly error: unknown };
+type Next<T> = IteratorYieldResult<TopicItem<T>> | End;
 
 /** No value has this number, so a reader behind it is lost. */
 const LOST = -1;
@@ -86,7 +87,7 @@ class Replay<T> implements Replayable<T>, Pull<unknown> {
   readonly #kept = new Map<number, T>();
   /** The number of the last value. */
   #last = 0;
-  #end: { readonly error: unknown } | null = null;
+  #end: End | null = null;
   /** Whether a reader has met the end. */
   #isSeen = false;
   readonly #readers = new Set<Reader<T>>();
@@ -112,7 +113,7 @@ class Replay<T> implements Replayable<T>, Pull<unknown> {
     try {
       this.#begin(typeof source === 'function' ? source(this.#abort.signal) : source);
     } catch (error) {
-      this.#finish(error);
+      this.#finish({ error });
     }
   }
 
@@ -121,14 +122,14 @@ class Replay<T> implements Replayable<T>, Pull<unknown> {
   }
 
   stop(): void {
-    if (this.#end === null) this.#stop(null);
+    if (this.#end === null) this.#stop(END);
   }
 
   /** The source has passed a value, or has completed. */
   resolve({ done, value }: IteratorResult<unknown, unknown>): void {
     this.#isAsked = false;
     if (this.#end !== null) return;
-    if (done === true) this.#finish(null);
+    if (done === true) this.#finish(END);
     else {
       this.#kept.set(++this.#last, value as T);
       this.#kept.delete(this.#last - this.keep);
@@ -139,7 +140,7 @@ class Replay<T> implements Replayable<T>, Pull<unknown> {
 
   /** The source has failed. */
   reject(error: unknown): void {
-    if (this.#end === null) this.#finish(error);
+    if (this.#end === null) this.#finish({ error });
   }
 
   entered(reader: Reader<T>): void {
@@ -167,7 +168,7 @@ class Replay<T> implements Replayable<T>, Pull<unknown> {
     }
     if (this.#end === null) return null;
     this.#isSeen = true;
-    return this.#end.error === null ? END : this.#end;
+    return this.#end;
   }
 
   #begin(source: Source<T>): void {
@@ -202,16 +203,16 @@ class Replay<T> implements Replayable<T>, Pull<unknown> {
     }
   }
 
-  #stop(error: unknown): void {
+  #stop(end: End): void {
     const source = this.#source;
-    this.#finish(error);
+    this.#finish(end);
     this.#abort.abort();
     guard('ending the source of a replayable', () => source?.stop());
   }
 
-  #finish(error: unknown): void {
+  #finish(end: End): void {
     this.#source = null;
-    this.#end = { error };
+    this.#end = end;
     for (const reader of this.#readers) reader.advance();
   }
 
@@ -224,8 +225,8 @@ class Replay<T> implements Replayable<T>, Pull<unknown> {
 
   #release(): void {
     if (this.#end === null)
-      this.#stop(new CursorLost(this.#cursor(this.#last), `the source was ended, because it had no reader for ${this.idleMs} ms`));
-    else if (this.#end.error !== null && !this.#isSeen)
+      this.#stop({ error: new CursorLost(this.#cursor(this.#last), `the source was ended, because it had no reader for ${this.idleMs} ms`) });
+    else if ('error' in this.#end && !this.#isSeen)
       log('error', 'the source of a replayable has failed, and no reader came for its error', this.#end.error);
     this.#isSeen = true;
     this.#kept.clear();
