@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { firstValueFrom, lastValueFrom, mergeMap, NEVER, of, Subject, take, tap, throwError, toArray } from 'rxjs';
-import type { Observable } from 'rxjs';
+import { Observable, firstValueFrom, lastValueFrom, mergeMap, NEVER, of, Subject, take, tap, throwError, toArray } from 'rxjs';
 import { respond } from '../../src/index.js';
 import { connect, serve } from '../../src/node.js';
 import { virtualTime } from '../../src/testing.js';
@@ -109,7 +108,10 @@ describe('replayable', () => {
     });
     await expect(valuesOf(answer)).rejects.toThrow('no model');
     await expect(valuesOf(replayable(throwError(() => new Error('no line'))))).rejects.toThrow('no line');
-    await expect(valuesOf(replayable(throwError(() => null)))).rejects.toBe(null);
+    const failing = new Observable<never>((subscriber) => {
+      subscriber.error(null);
+    });
+    await expect(valuesOf(replayable(failing))).rejects.toBe(null);
     const effect = { '~effect/Effect': {}, [Symbol.iterator]: () => [1].values() };
     await expect(valuesOf(replayable(effect))).rejects.toThrow('Effect.runPromise(effect)');
   });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import {
+  Observable,
   EMPTY,
   filter,
   firstValueFrom,
@@ -16,7 +17,6 @@ import {
   timer,
   toArray,
 } from 'rxjs';
-import type { Observable } from 'rxjs';
 import { marbles } from '../../marbles/support/virtual.js';
 import { client, contract, plain, stream } from '../../src/contract.js';
 import { JsonCodec, RemoteError, respond } from '../../src/index.js';
@@ -182,6 +182,15 @@ describe('catchUp', () => {
     await items.return?.();
     fail(new Error('late'));
     expect([await first, await items.next()]).toEqual(Array(2).fill({ done: true, value: undefined }));
+  });
+
+  it('A null that the messages or the history of a log throw reaches the reader, and is no end', async () => {
+    const items = (log: Partial<Log<number>>) => catchUp({ ...memoryLog<number>(), ...log }, 'a:1')[Symbol.asyncIterator]();
+    const failing = new Observable<never>((subscriber) => {
+      subscriber.error(null);
+    });
+    await expect(items({ live$: failing, history: () => [] }).next()).rejects.toBe(null);
+    await expect(items({ live$: NEVER, history: () => failing }).next()).rejects.toBe(null);
   });
 
   it('An iterator of `catchUp` that is left ends its pull', async () => {

@@ -9,7 +9,7 @@ import { QueueOverflowError } from '../wire/errors.js';
 import { checkItem } from './log.js';
 import type { Log, Message, TopicItem } from './log.js';
 import { atEnd, END, sourceOf } from './log-source.js';
-import type { Beginning } from './log-source.js';
+import type { Beginning, End } from './log-source.js';
 
 /**
  * The policy for a subscriber that reads more slowly than messages arrive, once this number of them waits for it:
@@ -48,8 +48,6 @@ export function waitingBy(overflow: TopicOverflow = 'history'): Waiting {
 
 type Item<T, C> = TopicItem<T, C>;
 
-const ENDED = { error: null };
-
 /**
  * Reads a log after a place: first its history, then the messages that arrive. It listens before it asks for history, so no message falls
  * between the two. It drops each message that is not newer than the last one, so no message comes twice.
@@ -69,7 +67,7 @@ export class LogReader<T, C, R = Item<T, C>> extends PulledIterator<R> implement
   /** The takers behind {@link #taker}. */
   #line: Fifo<Pull<R>> | null = null;
   #isAdvancing = false;
-  #end: { readonly error: unknown } | null = null;
+  #end: End | null = null;
 
   /**
    * @param place the place of the last item
@@ -123,8 +121,8 @@ export class LogReader<T, C, R = Item<T, C>> extends PulledIterator<R> implement
   }
 
   /** The live messages have ended. */
-  ended(error: unknown): void {
-    this.#end ??= { error };
+  ended(end: End): void {
+    this.#end ??= end;
     this.#advance();
   }
 
@@ -222,12 +220,12 @@ export class LogReader<T, C, R = Item<T, C>> extends PulledIterator<R> implement
 
   #passEnd(): boolean {
     if (this.#end === null) return false;
-    const { error } = this.#end;
-    this.#end = ENDED;
+    const end = this.#end;
+    this.#end = END;
     this.#release();
     const taker = this.#nextTaker();
-    if (error === null) taker?.resolve(END);
-    else taker?.reject(error);
+    if ('error' in end) taker?.reject(end.error);
+    else taker?.resolve(end);
     return true;
   }
 
@@ -235,7 +233,7 @@ export class LogReader<T, C, R = Item<T, C>> extends PulledIterator<R> implement
     const source = this.#source;
     this.#source = null;
     this.#isBehind = false;
-    this.#end ??= ENDED;
+    this.#end ??= END;
     this.#waiting = null;
     this.#live.unsubscribe();
     if (source !== null) guard('ending a history', () => source.stop());
@@ -253,13 +251,17 @@ class Live<T, C> extends LeanSubscription implements Observer<Message<T, C>> {
   }
 
   error(error: unknown): void {
-    if (this.closed) return;
-    this.unsubscribe();
-    this.reader.ended(error);
+    this.#ended({ error });
   }
 
   complete(): void {
-    this.error(null);
+    this.#ended(END);
+  }
+
+  #ended(end: End): void {
+    if (this.closed) return;
+    this.unsubscribe();
+    this.reader.ended(end);
   }
 }
 

@@ -9,6 +9,8 @@ import type { Log } from './log.js';
 
 /** The result of an iterator that has ended. */
 export const END = { done: true, value: undefined } as const;
+/** How a source has ended: completely, or with an error. */
+export type End = typeof END | { readonly error: unknown };
 
 /** Returns a source to pull the values of an input by. The values of a pushing input wait in memory. */
 export function sourceOf(input: Source<unknown>): PullSource {

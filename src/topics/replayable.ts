@@ -13,6 +13,7 @@ import type { Followed } from './catch-up.js';
 import { CursorLost, newEpoch, numberOf } from './cursor.js';
 import type { TopicItem } from './log.js';
 import { END, sourceOf } from './log-source.js';
+import type { End } from './log-source.js';
 
 /** Values to run once: a source, or a function that returns one. The signal of the function aborts when the source is stopped. */
 export type ReplayableSource<T> = Source<T> | ((signal: AbortSignal) => Source<T>);
@@ -75,7 +76,6 @@ export function replayable<T>(source: ReplayableSource<T>, options: ReplayableOp
 }
 
 /** An item, the end, or an error. */
-type End = typeof END | { readonly error: unknown };
 type Next<T> = IteratorYieldResult<TopicItem<T>> | End;
 
 /** No value has this number, so a reader behind it is lost. */
@@ -225,7 +225,9 @@ class Replay<T> implements Replayable<T>, Pull<unknown> {
 
   #release(): void {
     if (this.#end === null)
-      this.#stop({ error: new CursorLost(this.#cursor(this.#last), `the source was ended, because it had no reader for ${this.idleMs} ms`) });
+      this.#stop({
+        error: new CursorLost(this.#cursor(this.#last), `the source was ended, because it had no reader for ${this.idleMs} ms`),
+      });
     else if ('error' in this.#end && !this.#isSeen)
       log('error', 'the source of a replayable has failed, and no reader came for its error', this.#end.error);
     this.#isSeen = true;
