@@ -110,7 +110,8 @@ export async function buildCommonJs(outdir) {
   const folder = join(root, outdir);
   for (const { path, text } of await bundled(outdir, { plugins: [withoutImportMeta] })) {
     // `platform` adds the list of exports that Node reads before it runs the file.
-    const options = { format: 'cjs', platform: 'node', target: 'es2021', logLevel: 'warning', ...COMPACT };
+    // Few programs bundle these files, so nothing else would shorten their syntax.
+    const options = { format: 'cjs', platform: 'node', target: 'es2021', logLevel: 'warning', minifySyntax: true, ...COMPACT };
     const { code } = await transform(text, { ...options, banner: eagerly(text) });
     write(path, code);
   }
