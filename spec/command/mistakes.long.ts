@@ -101,6 +101,8 @@ describe('wrong arguments', () => {
     ['a project with a name that no package has', ['create', 'My Shop'], "expected a folder whose name is of small letters, digits, '-'"],
     ['a project in a folder that is not empty', ['create', files], "expected an empty folder, got one with '"],
     ['a missing page', ['tap', '--inspect', '--page', join(files, 'none.html'), 'ws://x'], 'expected the page of the inspector: ENOENT'],
+    ['a page that is not served', ['tap', '--page', join(files, 'none.html'), 'ws://x'], 'expected --page with --inspect, got it alone'],
+    ['a header for a dialer', ['check', '--listen', '-H', 'a: b', '--', 'true'], 'expected -H with a URL, got it with --listen'],
   ])('The command exits with 2 and one reason for %s', async (_, args, reason) => {
     const { status, out, err } = await command.run(args);
     expect({ status, out }).toEqual({ status: 2, out: '' });

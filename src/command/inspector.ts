@@ -20,11 +20,20 @@ export const INSPECTOR_HELP = `  --inspect         serve the inspector too, and 
 const LOOPBACK = '127.0.0.1';
 const TOKEN_BYTES = 16;
 
-/** Loads the page of the inspector. */
-export async function loadPage(file: string = installedPage()): Promise<Buffer> {
-  return readFile(file).catch((error: unknown) => {
-    throw new UsageError(`expected the page of the inspector: ${(error as Error).message}`);
-  });
+/** Loads the page of the inspector; `null` where it is not served. */
+export async function loadPage({
+  inspect,
+  page,
+}: {
+  readonly inspect: boolean;
+  readonly page?: string | undefined;
+}): Promise<Buffer | null> {
+  if (!inspect && page !== undefined) throw new UsageError('expected --page with --inspect, got it alone');
+  return inspect ? readFile(page ?? installedPage()).catch(noPage) : null;
+}
+
+function noPage(error: unknown): never {
+  throw new UsageError(`expected the page of the inspector: ${(error as Error).message}`);
 }
 
 /** Serves the inspector on this machine alone, and returns the address of its page. The token keeps out other users and other pages. */

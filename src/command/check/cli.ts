@@ -80,6 +80,7 @@ export async function run(args: readonly string[]): Promise<ExitStatus> {
     withinMs: timeoutOf(values.timeout ?? (listen ? '15000' : '2000'), 1),
   };
   if (listen && positionals.length === 0) throw new UsageError('expected a command after --listen --, got none');
+  if (listen && values.header !== undefined) throw new UsageError('expected -H with a URL, got it with --listen');
   const print = (line: string): boolean => process.stdout.write(`${line}\n`);
   return statusOf(options, values.json ? new JsonReport(print) : new TextReport(print, hasColours()));
 }

@@ -64,7 +64,7 @@ export async function run(args: readonly string[]): Promise<ExitStatus> {
   if (values.host === '') throw new UsageError("expected a host, got ''");
   const codec = await codecNamed(values.codec);
   const files = await directoryOf(values.files);
-  const page = values.inspect ? await loadPage(values.page) : null;
+  const page = await loadPage(values);
   const { server: http, address } = await listen(values.host, wholeOf('port', values.port, 0, MAX_PORT));
   const server = serve({ server: http, codec, verify: ofThisMachine, handler: answerTo(files, codec.name !== 'json') });
   const viewed = page === null ? '' : `${await serveInspector(inspect(server), page)}\n`;

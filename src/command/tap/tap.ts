@@ -116,7 +116,7 @@ async function settingsOf(args: readonly string[]): Promise<Settings> {
   return {
     target: { url: addressOf(positionals), headers: headersOf(values.header) },
     port: wholeOf('port', values.port, 0, MAX_PORT),
-    page: values.inspect ? await loadPage(values.page) : null,
+    page: await loadPage(values),
     payloads,
     json,
     record,
