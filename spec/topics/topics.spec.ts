@@ -18,7 +18,8 @@ import {
   toArray,
 } from 'rxjs';
 import { marbles } from '../../marbles/support/virtual.js';
-import { client, contract, plain, stream } from '../../src/contract.js';
+import { answer, client, contract, plain, stream } from '../../src/contract.js';
+import type { StandardSchemaV1 } from '../../src/contract.js';
 import { JsonCodec, RemoteError, respond } from '../../src/index.js';
 import type { Codec } from '../../src/index.js';
 import { MsgpackCodec } from '../../src/msgpack.js';
@@ -523,6 +524,20 @@ describe('a message that a codec refuses', () => {
     expect(late).toEqual([{ cursor: 2 }, { cursor: 3, value: 'after' }]);
     const text = `rxmux: message 2 of a topic is passed over: its followers under the codec '${codec.name}' cannot receive it`;
     expect(logs.warnings).toEqual([text]);
+  });
+
+  it('A topic passes over a message, behind the schema of a contract too', async () => {
+    const log = new OpenLog();
+    const item: StandardSchemaV1<TopicItem<unknown, number>> = {
+      '~standard': { version: 1, vendor: 'spec', validate: (value) => ({ value: { ...(value as TopicItem<unknown, number>) } }) },
+    };
+    const api = contract({ follow: stream({ payload: plain<number | null>(), item }) });
+    const { dialer, acceptor } = createPair();
+    acceptor.streams$.pipe(answer(api, { follow: (since) => answerTopic(log, since) })).subscribe();
+    for (const value of ['before', 'x'.repeat(10_000), 'after']) await log.publish(value);
+    const items = await firstValueFrom(client(dialer, api).follow(0).pipe(take(3), toArray()));
+    expect(items).toEqual([{ cursor: 1, value: 'before' }, { cursor: 2 }, { cursor: 3, value: 'after' }]);
+    expect(logs.warnings).toEqual([expect.stringContaining('message 2 of a topic is passed over')]);
   });
 
   it('A million items, which no follower accepts, are passed over', async () => {

@@ -27,7 +27,7 @@ export function checkOutput({ kind, output }: Procedure, name: string): Check {
   return (value) => {
     if (!(value instanceof SharedPayload)) return check(value);
     if (known.has(value)) return known.get(value);
-    const share = (made: unknown): SharedPayload => (made === value.value ? value : new SharedPayload(made));
+    const share = (made: unknown): SharedPayload => (made === value.value ? value : value.with(made));
     const checked = check(value.value);
     const shared = isThenable(checked) ? Promise.resolve(checked).then(share) : share(checked);
     known.set(value, shared);

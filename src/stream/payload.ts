@@ -35,6 +35,21 @@ export class SharedPayload<T = unknown> {
     return getOrMake(this.#encoded, codec, () => checkedMessage(codec, codec.encodePayload(this.value)));
   }
 
+  /**
+   * Returns a payload of another value, which is shared in the same way. An item of a topic stays one: followers that cannot receive it get
+   * its cursor alone.
+   *
+   * @throws TypeError for `undefined`, which is no payload
+   *
+   * @example
+   * ```ts
+   * const rounded = price.with({ ...price.value, price: 13 });
+   * ```
+   */
+  with<U>(value: U): SharedPayload<U> {
+    return new SharedPayload(value);
+  }
+
   /** Returns the value, so that a payload or headers may hold a shared payload. Each codec then encodes it anew. */
   toJSON(): T {
     return this.value;

@@ -28,6 +28,10 @@ class SharedItem<T, C> extends SharedPayload<TopicItem<T, C>> {
     return passed === null ? super.encodedBy(codec) : passed.encodedBy(codec);
   }
 
+  override with<U>(item: U): SharedPayload<U> {
+    return new SharedItem(item as TopicItem<unknown, unknown>, this.log) as SharedPayload as SharedPayload<U>;
+  }
+
   #judge(codec: Codec): SharedPayload | null {
     const { cursor } = this.value;
     try {
