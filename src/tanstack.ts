@@ -20,7 +20,7 @@ import type { OpenOptions } from './peer/calls.js';
 import { reopenOnReconnect } from './peer/operators/reopen.js';
 import type { Peer } from './peer/peer.js';
 import type { Input } from './stream/input.js';
-import { checkFunction, checkOptions } from './util/check.js';
+import { checkFunction, checkOptions, optionError } from './util/check.js';
 import { isMuxError } from './wire/errors.js';
 
 export type { MutationOptions, NamesOfQueries, Queries, QueriesOf, QueryOptions, RequestQueries, StreamedOptions, StreamQueries };
@@ -113,6 +113,12 @@ type QueriesOf<Call> =
 /** The options of each call of a client, in the contract's own namespaces. */
 type Queries<Calls> = { readonly [N in keyof Calls]: QueriesOf<Calls[N]> };
 
+/** How the queries of a contract call, and what their keys begin with. */
+export interface QueriesOptions<V extends boolean = boolean> extends ClientOptions<V> {
+  /** The first part of each key. Default `'rxmux'`. Two peers with one contract need two, or they would share their data. */
+  readonly keyPrefix?: string | undefined;
+}
+
 /**
  * Makes the options of TanStack Query for each procedure of a contract: `queryOptions` and `mutationOptions` of a request,
  * `streamedOptions` of a stream, and `mutationOptions` of an upload.
@@ -134,9 +140,11 @@ type Queries<Calls> = { readonly [N in keyof Calls]: QueriesOf<Calls[N]> };
 export function queries<C extends Contract, V extends boolean = false>(
   peer: Peer,
   api: C,
-  options: ClientOptions<V> = {},
+  options: QueriesOptions<V> = {},
 ): Queries<Client<C, V>> {
-  return queriesOf(peer, api, client(peer, api, options), '') as Queries<Client<C, V>>;
+  const { keyPrefix = 'rxmux', ...rest } = options;
+  if (typeof (keyPrefix as unknown) !== 'string') throw optionError('keyPrefix', 'text', keyPrefix);
+  return queriesOf(peer, api, client(peer, api, rest), [keyPrefix, '']) as Queries<Client<C, V>>;
 }
 
 /** Names the options of a query, which has a signal of its own. */
@@ -145,17 +153,20 @@ const QUERY_NAMES = Object.fromEntries(Object.entries(OPEN_NAMES).filter(([name]
 type AnyCall = StreamCall<unknown, unknown> & RequestCall<unknown, unknown>;
 type AnyCalls = Readonly<Record<string, unknown>>;
 
-function queriesOf(peer: Peer, api: Contract, calls: object, prefix: string): unknown {
+/** The parts that the keys of one procedure have in common. */
+type KeyParts = readonly [prefix: string, name: string];
+
+function queriesOf(peer: Peer, api: Contract, calls: object, [prefix, space]: KeyParts): unknown {
   const made = Object.entries(api).map(([name, entry]) => {
     const call = (calls as AnyCalls)[name];
-    if (!isProcedure(entry)) return [name, queriesOf(peer, entry, call as AnyCalls, `${prefix}${name}.`)];
-    return [name, optionsOf(peer, prefix + name, call as AnyCall, entry.kind === 'upload')];
+    if (!isProcedure(entry)) return [name, queriesOf(peer, entry, call as AnyCalls, [prefix, `${space}${name}.`])];
+    return [name, optionsOf(peer, [prefix, space + name], call as AnyCall, entry.kind === 'upload')];
   });
   return Object.freeze(Object.fromEntries(made));
 }
 
-function optionsOf(peer: Peer, name: string, call: AnyCall, isUpload: boolean): object {
-  const queryKey = (payload?: unknown): readonly unknown[] => (payload === undefined ? ['rxmux', name] : ['rxmux', name, payload]);
+function optionsOf(peer: Peer, parts: KeyParts, call: AnyCall, isUpload: boolean): object {
+  const queryKey = (payload?: unknown): readonly unknown[] => (payload === undefined ? [...parts] : [...parts, payload]);
   const upload = call as unknown as UploadCall<unknown, unknown, unknown>;
   return {
     queryKey,

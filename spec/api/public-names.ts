@@ -153,7 +153,7 @@ export const PUBLIC_NAMES: Readonly<
   tanstack: {
     values: names('VERSION queries'),
     types: names(
-      'MutationOptions NamesOfQueries Queries QueriesOf QueryOptions RequestQueries StreamQueries StreamedOptions UploadQueries UploadVariables',
+      'MutationOptions NamesOfQueries Queries QueriesOf QueriesOptions QueryOptions RequestQueries StreamQueries StreamedOptions UploadQueries UploadVariables',
     ),
   },
   topics: {

@@ -94,6 +94,24 @@ describe('queries of TanStack', () => {
   });
 });
 
+describe('the keys of TanStack', () => {
+  it('Two peers of one contract share no data with a `keyPrefix` of their own', async () => {
+    const queriesTo = (hit: string) => queries(createPair(api, { ...OTHERS, search: () => [hit] }).dialer, api, { keyPrefix: hit });
+    const shared = cache();
+    const hits = ['one', 'other'].map((hit) => shared.query({ ...queriesTo(hit).search.queryOptions({ term: 'a' }), staleTime: Infinity }));
+    expect(await Promise.all(hits)).toEqual([['one'], ['other']]);
+    const { search, log } = queriesTo('one');
+    expect(search.queryKey()).toEqual(['one', 'search']);
+    expect(log.lines.queryKey({ since: 0 })).toEqual(['one', 'log.lines', { since: 0 }]);
+  });
+
+  it('Keys begin with rxmux by default, and with no other value than text', () => {
+    const { dialer } = createPair(api, OTHERS);
+    expect(queries(dialer, api).search.queryKey()).toEqual(['rxmux', 'search']);
+    expect(() => queries(dialer, api, { keyPrefix: 7 } as object)).toThrow('keyPrefix: expected text, got 7');
+  });
+});
+
 describe('mutationOptions of TanStack', () => {
   it('A query refuses a signal, because it has its own', () => {
     const q = queries(createPair(api, OTHERS).dialer, api);
