@@ -23,7 +23,17 @@ import type { Input } from './stream/input.js';
 import { checkFunction, checkOptions, optionError } from './util/check.js';
 import { isMuxError } from './wire/errors.js';
 
-export type { MutationOptions, NamesOfQueries, Queries, QueriesOf, QueryOptions, RequestQueries, StreamedOptions, StreamQueries };
+export type {
+  MutationOptions,
+  NamesOfQueries,
+  Queries,
+  QueriesOf,
+  QueriesOptions,
+  QueryOptions,
+  RequestQueries,
+  StreamedOptions,
+  StreamQueries,
+};
 export type { UploadQueries, UploadVariables };
 export { VERSION } from './version.js';
 
@@ -114,7 +124,7 @@ type QueriesOf<Call> =
 type Queries<Calls> = { readonly [N in keyof Calls]: QueriesOf<Calls[N]> };
 
 /** How the queries of a contract call, and what their keys begin with. */
-export interface QueriesOptions<V extends boolean = boolean> extends ClientOptions<V> {
+interface QueriesOptions<V extends boolean = boolean> extends ClientOptions<V> {
   /** The first part of each key. Default `'rxmux'`. Two peers with one contract need two, or they would share their data. */
   readonly keyPrefix?: string | undefined;
 }

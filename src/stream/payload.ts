@@ -47,13 +47,18 @@ export class SharedPayload<T = unknown> {
    * ```
    */
   with<U>(value: U): SharedPayload<U> {
-    return new SharedPayload(value);
+    return shared(value);
   }
 
   /** Returns the value, so that a payload or headers may hold a shared payload. Each codec then encodes it anew. */
   toJSON(): T {
     return this.value;
   }
+}
+
+// The bundler would rename a class that names itself.
+function shared<T>(value: T): SharedPayload<T> {
+  return new SharedPayload(value);
 }
 
 /**
@@ -68,7 +73,7 @@ export class SharedPayload<T = unknown> {
  * ```
  */
 export function encodeOnce<T>(): OperatorFunction<T, SharedPayload<T>> {
-  return map((value) => new SharedPayload(value));
+  return map((value) => shared(value));
 }
 
 /** A payload to send, encoded at the call. */
