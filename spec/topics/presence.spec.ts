@@ -409,6 +409,8 @@ describe('presence', () => {
 });
 
 describe('usersOf', () => {
+  const logs = collectLogs();
+
   it('`toUser` notifies each connection of the user, and no other one', async () => {
     const bus = memoryBus();
     const [one, two] = [usersOf(bus), usersOf(bus)];
@@ -421,6 +423,20 @@ describe('usersOf', () => {
     await one.toUser('ann').notify('hello');
     await Promise.all(pairs.map(({ acceptor }) => acceptor.ping()));
     expect(received).toEqual([['hello'], ['hello'], []]);
+  });
+
+  it('`toUser` leaves out a connection that drains, without a line in the log', async () => {
+    const users = usersOf(memoryBus());
+    const { dialer, acceptor } = createPair();
+    acceptor.streams$.pipe(respond(() => NEVER)).subscribe();
+    const call = dialer.open$('long').subscribe({ error: () => undefined });
+    users.add('ann', acceptor);
+    await acceptor.ping();
+    const closing = acceptor.close();
+    await users.toUser('ann').notify('hello');
+    call.unsubscribe();
+    await closing;
+    expect(logs).toEqual({ warnings: [], errors: [] });
   });
 
   it('`usersOf` drops a connection that has closed, or was taken back', async () => {

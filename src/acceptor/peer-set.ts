@@ -1,8 +1,8 @@
 import { BehaviorSubject, Subject, Subscription, defer, from, merge, mergeMap, timer } from 'rxjs';
 import { resolveClose } from '../peer/options.js';
 import type { CloseOptions, PeerContext, ResolvedClose } from '../peer/options.js';
-import { Peer } from '../peer/peer.js';
-import { notifyOrWarn } from '../peer/peers.js';
+import type { Peer } from '../peer/peer.js';
+import { notifyOrWarn, takesCalls } from '../peer/peers.js';
 import { completeGuarded } from '../rx/subscribers.js';
 import { asyncDispose, refuseThenable } from '../stream/promises.js';
 import { SharedPayload } from '../stream/payload.js';
@@ -33,12 +33,6 @@ function notifyAll(peers: Iterable<Peer>, payload: unknown, options: ServerNotif
     if (takesCalls(peer) && notifyOrWarn(peer, shared, headers) && takesCalls(peer)) notified++;
   }
   return notified;
-}
-
-/** Whether a peer opens streams, and its remote has been admitted. */
-function takesCalls(peer: Peer): boolean {
-  const { state } = peer.status;
-  return (state === 'open' || state === 'connecting') && Peer.core(peer)?.incoming.gate?.isOpen !== false;
 }
 
 /** A promise of `false` would choose every peer. */

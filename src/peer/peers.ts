@@ -4,7 +4,7 @@ import type { Observable } from 'rxjs';
 import { log } from '../logger.js';
 import { QueueOverflowError, StreamIdsExhaustedError } from '../wire/errors.js';
 import type { MetadataInput } from '../wire/frame.js';
-import type { Peer } from './peer.js';
+import { Peer } from './peer.js';
 
 /** A server, with its peers of now and of later. */
 export interface PeersSource {
@@ -26,6 +26,12 @@ export function peersOf(caller: string, source: Peer | PeersSource): Observable<
     return of(source);
   }
   return defer(() => merge(from([...(source.peers ?? [])]), source.peers$));
+}
+
+/** Whether a peer opens streams, and its remote has been admitted. */
+export function takesCalls(peer: Peer): boolean {
+  const { state } = peer.status;
+  return (state === 'open' || state === 'connecting') && Peer.core(peer)?.incoming.gate?.isOpen !== false;
 }
 
 /**

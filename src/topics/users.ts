@@ -2,7 +2,7 @@ import { filter, takeUntil } from 'rxjs';
 import type { Observable, Subscription } from 'rxjs';
 import { log } from '../logger.js';
 import { checkPeer } from '../peer/options.js';
-import { notifyOrWarn } from '../peer/peers.js';
+import { notifyOrWarn, takesCalls } from '../peer/peers.js';
 import type { Peer } from '../peer/peer.js';
 import { guard } from '../rx/subscribers.js';
 import { channelOf, checkBus } from './bus.js';
@@ -21,7 +21,7 @@ export interface Recipient {
 export interface Users {
   /** Registers a connection of a user at this server. It ends with the peer, or when the result is unsubscribed. */
   add(id: string, peer: Peer): Subscription;
-  /** Returns all connections of a user, on every server. */
+  /** Returns all connections of a user, on every server. One that drains is left out, and one whose hello is not accepted. */
   toUser(id: string): Recipient;
 }
 
@@ -49,7 +49,7 @@ export function usersOf(bus: Bus): Users {
         .subscribe({
           next: (payload) => {
             // A payload that the codec refuses must not end the process.
-            guard(`notifying ${peer.toString()}`, () => notifyOrWarn(peer, payload));
+            if (takesCalls(peer)) guard(`notifying ${peer.toString()}`, () => notifyOrWarn(peer, payload));
           },
           error: (error: unknown) => {
             log('error', `${peer.toString()} is no longer reached as a user`, error);
