@@ -256,6 +256,20 @@ describe('Session that ends', () => {
     await closed(peer);
   });
 
+  it('A fresh hello that keeps the end of its session is asked for once, and the session ends', async () => {
+    let hellos = 0;
+    const endsAt = time.now + 10_000;
+    const { network, peer } = renewed((_, stream) => {
+      if (++hellos <= 2) sessionEnds(stream, endsAt);
+      return stream.reply();
+    });
+    await time.advance(9_999);
+    expect([hellos, network.dials.length]).toEqual([2, 1]);
+    await time.advance(1_000);
+    expect([hellos, network.dials.length]).toEqual([3, 2]);
+    await closed(peer);
+  });
+
   it('A session beyond the longest timer of the platform ends in its time', async () => {
     const days = 24 * 3_600_000;
     const { network, peer } = renewed(ending(30 * days, { askBeforeMs: 0 }), ({ expired }) =>

@@ -146,6 +146,8 @@ export class HelloAcceptor implements Gate {
   #isRenewing = false;
   /** The timers of the session's end. */
   #session = Subscription.EMPTY;
+  /** The end for which a fresh hello was asked last. A hello that keeps this end is not asked for again. */
+  #askedFor = -Infinity;
   #deadline: Deadline | null = null;
 
   constructor(
@@ -275,7 +277,7 @@ export class HelloAcceptor implements Gate {
     const session = (this.#session = new Subscription());
     if (endsAt === Infinity) return;
     const restMs = endsAt - asyncScheduler.now();
-    if (hello.headers[HELLO_HEADER] === RENEWS)
+    if (hello.headers[HELLO_HEADER] === RENEWS && endsAt > this.#askedFor)
       runAt(session, endsAt - Math.min(askBeforeMs, restMs / 2), () => {
         this.#ask(endsAt);
       });
@@ -285,6 +287,7 @@ export class HelloAcceptor implements Gate {
   }
 
   #ask(endsAt: number): void {
+    this.#askedFor = endsAt;
     const timeoutMs = Math.max(1, endsAt - asyncScheduler.now());
     // A dialer that sends no fresh hello loses its connection when the session ends.
     this.core.peer.request(undefined, { headers: { [HELLO_HEADER]: true }, timeoutMs }).catch((error: unknown) => {
