@@ -15,7 +15,7 @@ import type { Limits } from '../../src/wire/limits.js';
 import { framesEqual } from '../../src/wire/mapping.js';
 import { OutgoingFrame } from '../../src/wire/outgoing.js';
 import { Assembler, HeldBytes, MIN_CHARGE_BYTES, Reassembly } from '../../src/wire/reassembly.js';
-import { sharedSlicer, splitEncoder, SplitMessage } from '../../src/wire/shared.js';
+import { sharedSlicer, splitDataEncoder, splitEncoder, SplitMessage } from '../../src/wire/shared.js';
 import type { EncodedFrame } from '../../src/wire/shared.js';
 import { disguised, NetstringCodec } from '../support/codec/foreign.js';
 import { bytes, messageBytes } from '../support/codec/values.js';
@@ -390,6 +390,17 @@ describe.each([
     });
   });
 
+  it('`splitDataEncoder` makes the message of a data frame without the frame, unless its payload is small', () => {
+    const encodeData = splitDataEncoder(codec);
+    const source = { value: VALUE };
+    for (const stream of [1, 1, 2 ** 40]) {
+      const message = encodeData(source, codec.encodePayload(VALUE), stream);
+      if (message === null) throw new Error('expected a message');
+      expect(joined(message).equals(messageBytes(codec.encode({ type: 'data', stream, payload: VALUE })))).toBe(true);
+    }
+    expect(encodeData({}, codec.encodePayload('small'), 1)).toBe(null);
+  });
+
   it('The message of a small payload, of an unshared payload and of an unshared slice stays whole', () => {
     const unshared = new OutgoingFrame({ type: 'data', stream: 1, payload: VALUE }, codec.encodePayload(VALUE), codec);
     const slice = sharedSlicer(unshared, 400, codec)?.next();
@@ -415,6 +426,7 @@ describe('`splitEncoder`', () => {
   ])('A codec that %s encodes whole messages', (_what, codec) => {
     const message = splitEncoder(codec)(sharing(codec, VALUE)({ type: 'data', stream: 1 }));
     expect(message).toBe(new JsonCodec().encode({ type: 'data', stream: 1, payload: VALUE }));
+    expect(splitDataEncoder(codec)({}, codec.encodePayload(VALUE), 1)).toBe(null);
   });
 
   it('A payload that another codec has encoded is encoded anew', () => {
