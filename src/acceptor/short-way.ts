@@ -1,4 +1,3 @@
-import { logger } from '../logger.js';
 import type { PeerCore } from '../peer/core.js';
 import type { SharedPayload } from '../stream/payload.js';
 import type { StreamCore } from '../stream/stream-core.js';
@@ -16,7 +15,7 @@ export function sendShared(this: PeerCore, stream: StreamCore, payload: SharedPa
   const connection = this.lastConnection;
   if (connection === null || connection !== stream.carrier) return false;
   const { codec, maxFrameBytes, outbound, transport } = connection;
-  if (!outbound.passes(stream) || this.hooks.frames.entries.length > 0 || this.sized !== null || logger.isEnabledFor('debug')) return false;
+  if (this.seesFrames || !outbound.passes(stream)) return false;
   const message = transport.dataEncoder?.(codec)(payload, payload.encodedBy(codec), Number(stream.id)) ?? null;
   if (message === null || message.byteLength > maxFrameBytes) return false;
   const bytes = message.part.byteLength;
