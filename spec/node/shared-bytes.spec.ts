@@ -123,6 +123,11 @@ describe('A shared payload that need not wait', () => {
     const server = serve({ server: http.now, keepalive: false, handler, limits });
     const client = connect(`ws://127.0.0.1:${portOf(http.now)}`, { keepalive: false });
     const received: unknown[] = [];
+    /** The payloads of the server's frames, however its client takes them. */
+    const arrived: unknown[] = [];
+    client.onFrame((direction, { type, stream: id, payload, end: isEnd }) => {
+      if (direction === 'rx' && id != null) arrived.push(typeof payload === 'string' ? payload : isEnd === true ? 'end' : type);
+    });
     const ended = new Promise<unknown>((resolve) => {
       client.open$(null).subscribe({
         next: (value) => received.push(value),
@@ -137,7 +142,7 @@ describe('A shared payload that need not wait', () => {
       await client.close();
       await server.close();
     };
-    return { stream, received, ended, end };
+    return { stream, received, arrived, ended, end };
   }
 
   it('Frame observers see it, and statistics count it', async () => {
@@ -174,6 +179,30 @@ describe('A shared payload that need not wait', () => {
     expect(received).toEqual(['first', long, huge.value, long, 'z', long]);
     expect(logs.warnings).toEqual([expect.stringContaining('a value was sent after the end and is lost')]);
     await end();
+  });
+
+  it('Code in it may send, observe or end the stream while it is encoded', async () => {
+    const whileEncoded = async (act: (stream: Stream) => unknown): Promise<readonly unknown[]> => {
+      const { stream, arrived, end } = await answered();
+      const toJSON = (): string => {
+        act(stream);
+        return long;
+      };
+      void stream.send(new SharedPayload({ toJSON })).catch(() => undefined);
+      await stream.peer.ping();
+      await end();
+      return arrived;
+    };
+    const seen: unknown[] = [];
+    expect(await whileEncoded((stream) => stream.send('sent within'))).toEqual(['first', 'sent within', long]);
+    expect(await whileEncoded(({ peer }) => peer.onFrame((_direction, { type }) => seen.push(type)))).toEqual(['first', long]);
+    expect(await whileEncoded((stream) => stream.end())).toEqual(['first', 'end']);
+    expect(
+      await whileEncoded((stream) => {
+        stream.reset(300, 'not now');
+      }),
+    ).toEqual(['first', 'reset']);
+    expect(seen[0]).toBe('data');
   });
 
   it('It counts towards `maxUnsentBytes`', async () => {

@@ -15,8 +15,10 @@ export function sendShared(this: PeerCore, stream: StreamCore, payload: SharedPa
   const connection = this.lastConnection;
   if (connection === null || connection !== stream.carrier) return false;
   const { codec, maxFrameBytes, outbound, transport } = connection;
-  if (this.seesFrames || !outbound.passes(stream)) return false;
-  const message = transport.dataEncoder?.(codec)(payload, payload.encodedBy(codec), Number(stream.id)) ?? null;
+  // The value's own code may send, observe, or end the stream.
+  const encoded = payload.encodedBy(codec);
+  if (this.seesFrames || stream.sealed || !outbound.passes(stream)) return false;
+  const message = transport.dataEncoder?.(codec)(payload, encoded, Number(stream.id)) ?? null;
   if (message === null || message.byteLength > maxFrameBytes) return false;
   const bytes = message.part.byteLength;
   if (outbound.overflowsWith(stream, bytes)) return false;
