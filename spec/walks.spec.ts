@@ -17,11 +17,12 @@ interface Walk {
 }
 
 /** The walks as they were last measured, over a warm socket of `ws` with `json`. */
-const RECORDED: Readonly<Record<'request' | 'unsubscribe' | 'reply' | 'shared', Walk>> = {
+const RECORDED: Readonly<Record<'request' | 'unsubscribe' | 'reply' | 'shared' | 'notify', Walk>> = {
   request: { calls: 93, files: 26, returns: 35 },
   unsubscribe: { calls: 77, files: 22, returns: 19 },
   reply: { calls: 75, files: 27, returns: 21 },
   shared: { calls: 69, files: 19, returns: 21 },
+  notify: { calls: 131, files: 34, returns: 50 },
 };
 const MOST_GROWTH = 1.1;
 const WARM_REQUESTS = 20;
@@ -100,6 +101,15 @@ describe('the walks to and from the socket', () => {
     );
     values$.next(shared);
     expect(await received).toBe(value);
+  });
+
+  it('A notification of a server walks to the socket of a peer as recorded, within a tenth', async () => {
+    await takeTurns(2);
+    const shared = new SharedPayload('x'.repeat(10_000));
+    // As for every peer but the first, it is encoded already.
+    server.notify(shared);
+    await takeTurns(2);
+    expectAsRecorded(await walk(() => void server.notify(shared)), RECORDED.notify);
   });
 
   it('A reply walks from its socket to the subscriber as recorded, within a tenth', async () => {

@@ -164,6 +164,81 @@ describe('`server.notify`', () => {
     await end();
   });
 
+  it('Observers, statistics and ids of a peer count it as `peer.notify`', async () => {
+    const { server, got, end } = await connected(1);
+    const [peer] = server.peers;
+    if (peer === undefined) throw new Error('expected a peer');
+    const counted = (act: () => unknown): unknown => {
+      const seen: unknown[] = [];
+      const before = peer.stats();
+      const remove = peer.onFrame((direction, { type, payload, headers, end }) => seen.push([direction, type, payload, headers, end]));
+      act();
+      remove();
+      const { sent, streams, ended } = peer.stats();
+      const opened = streams.opened - before.streams.opened;
+      return [
+        seen,
+        opened,
+        streams.open,
+        sent.frames - before.sent.frames,
+        sent.bytes - before.sent.bytes,
+        ended['ended'],
+        server.stats().ended,
+      ];
+    };
+    const byPeer = counted(() => {
+      peer.notify('hi', { headers: { op: 'news' } });
+    });
+    const byServer = counted(() => server.notify('hi', { headers: { op: 'news' } }));
+    expect(byPeer).toEqual([[['tx', 'open', 'hi', { op: 'news' }, true]], 1, 0, 1, expect.any(Number), 1, { ended: 1 }]);
+    expect(byServer).toEqual([[['tx', 'open', 'hi', { op: 'news' }, true]], 1, 0, 1, (byPeer as number[])[4], 2, { ended: 2 }]);
+    const ids: unknown[] = [];
+    peer.onFrame((_direction, { stream }) => ids.push(stream));
+    server.notify();
+    peer.notify();
+    expect(ids).toEqual([6, 8]);
+    await until('all notifications', () => got.flat().length === 4);
+    await end();
+  });
+
+  it('It leaves behind a large one, and behind what the code of its payload sends', async () => {
+    const { server, got, end } = await connected(1);
+    const large = 'x'.repeat(500_000);
+    server.notify(large);
+    server.notify('second');
+    await until('both', () => got.flat().length === 2);
+    server.notify({
+      toJSON() {
+        server.notify(large);
+        server.notify('fourth');
+        return 'fifth';
+      },
+    });
+    await until('all', () => got.flat().length === 5);
+    expect(got.flat()).toEqual([large, 'second', large, 'fourth', 'fifth'].map((payload) => [payload, {}]));
+    await end();
+  });
+
+  it('One whose frame cannot be encoded costs only itself', async () => {
+    class Picky extends JsonCodec {
+      override encodeWith(...[frame, payload]: Parameters<JsonCodec['encodeWith']>): ReturnType<JsonCodec['encodeWith']> {
+        if (frame.payload === 'bad') throw new Error('picky');
+        return super.encodeWith(frame, payload);
+      }
+    }
+    const server = serve({ server: http.now, codec: new Picky() });
+    const got: unknown[] = [];
+    const client = connect(`ws://127.0.0.1:${portOf(http.now)}`);
+    client.onStream((payload) => void got.push(payload));
+    await client.opened;
+    for (const payload of ['bad', 'good']) server.notify(payload);
+    await until('the good one', () => got.length > 0);
+    expect(got).toEqual(['good']);
+    expect(logs.errors).toEqual([`rxmux: stream 2: a frame of type 'open' could not be encoded`]);
+    await client.close();
+    await server.close();
+  });
+
   it('A server without peers notifies none', async () => {
     const { server, end } = await connected(0);
     expect(server.notify('hi')).toBe(0);

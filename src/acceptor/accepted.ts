@@ -7,11 +7,11 @@ import { Peer } from '../peer/peer.js';
 import { guard } from '../rx/subscribers.js';
 import { soon } from '../rx/soon.js';
 import { ALWAYS_ONLINE } from '../transport/connectivity.js';
+import { sendShared } from '../peer/short-way.js';
 import type { Transport } from '../transport/transport.js';
 import { CloseCode, ResetCode } from '../wire/codes.js';
 import { ConnectionFault } from '../wire/errors.js';
 import type { ResolvedJudged } from './options.js';
-import { sendShared } from './short-way.js';
 import { Totals } from './totals.js';
 import type { Ledger, Seat } from './ledger.js';
 

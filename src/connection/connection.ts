@@ -96,11 +96,17 @@ export class Connection implements Carrier {
    */
   adopt(stream: StreamCore): void {
     if (this.isExhausted) throw new StreamIdsExhaustedError('expected a free stream id, got none: this connection has used all of them');
-    const id = this.nextId;
-    this.nextId += 2;
+    const id = this.takeId();
     stream.enter(this, id);
     this.streams.set(id, stream);
+  }
+
+  /** Returns the id of a new stream of this side. */
+  takeId(): number {
+    const id = this.nextId;
+    this.nextId += 2;
     this.owner.tally.opened++;
+    return id;
   }
 
   /** Whether this side has used all stream ids (S1). */

@@ -32,7 +32,7 @@ export const TURN_BYTES = 128 * 1024;
  */
 const MOST_UNANSWERED = 16;
 
-/** A frame or slice on its way out, with its stream; `null` for a frame of the connection. */
+/** A frame or slice on its way out, with its stream; `null` for a frame of the connection, and for a notification that leaves at once. */
 interface Departure {
   readonly frame: Frame;
   readonly stream: StreamCore | null;
@@ -412,12 +412,12 @@ export class Outbound implements Place, PipelineHost {
     return (frame) => (frame.isSmall ? null : (transport.cut ?? slicerToSend)(frame, maxFrameBytes, codec));
   }
 
-  /** Whether a frame of a stream may leave without queueing. */
-  passes(stream: StreamCore): boolean {
-    return this.#isDirect() && !this.#holds(stream);
+  /** Whether a frame may leave without queueing; `null` for a frame without a stream. */
+  passes(stream: StreamCore | null): boolean {
+    return this.#isDirect() && (stream === null || !this.#holds(stream));
   }
 
-  /** Sends a frame of a stream that {@link passes}, with `bytes` of payload. */
+  /** Sends a frame that {@link passes}, with `bytes` of payload. */
   send(departure: Departure, bytes: number): void {
     this.#accepted++;
     this.#sendDirectly(departure, bytes);
@@ -626,14 +626,15 @@ export class Outbound implements Place, PipelineHost {
     }
   }
 
-  /** Ends the stream of a frame that cannot be cut or encoded. The connection goes on. */
+  /** Ends the stream of a frame that cannot be cut or encoded. The connection goes on. A notification may have no stream. */
   #unsendable(frame: Frame, stream: StreamCore | null, error: unknown): void {
     const isReset = frame.type === 'reset';
-    if (stream === null || (isReset && encodedPartOf(frame) === null)) {
+    if (stream === null ? frame.type !== 'open' : isReset && encodedPartOf(frame) === null) {
       this.connection.fail(error);
       return;
     }
-    log('error', `stream ${stream.id}: a frame of type '${frame.type}' could not be encoded`, error);
+    log('error', `stream ${frame.stream}: a frame of type '${frame.type}' could not be encoded`, error);
+    if (stream === null) return;
     if (!stream.isClosed) stream.reset('library', ResetCode.INTERNAL_ERROR, 'a frame could not be encoded');
     else {
       // The stream had closed before this frame left. Send a reset without the part that cannot be encoded.

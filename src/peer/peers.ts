@@ -5,6 +5,7 @@ import { log } from '../logger.js';
 import { QueueOverflowError, StreamIdsExhaustedError } from '../wire/errors.js';
 import type { MetadataInput } from '../wire/frame.js';
 import { Peer } from './peer.js';
+import { notify } from './short-way.js';
 
 /** A server, with its peers of now and of later. */
 export interface PeersSource {
@@ -41,7 +42,7 @@ export function takesCalls(peer: Peer): boolean {
  */
 export function notifyOrWarn(peer: Peer, payload: unknown, headers?: MetadataInput): boolean {
   try {
-    peer.notify(payload, { headers });
+    notify(peer, payload, headers);
     return true;
   } catch (error) {
     if (!(error instanceof QueueOverflowError || error instanceof StreamIdsExhaustedError)) throw error;
