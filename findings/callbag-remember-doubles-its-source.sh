@@ -50,8 +50,7 @@ const ofCallbag = visits((rows) => {
 });
 console.log('rxjs, shareReplay(1):', ofRxjs);
 console.log('callbag, remember():', ofCallbag);
-const isSeen =
-  ofRxjs.seen.join() === 'a,ab,bc' && ofRxjs.runs === 1 && ofCallbag.seen.join() === 'a,bb,ccc' && ofCallbag.runs === 3;
+const isSeen = ofRxjs.seen.join() === 'a,ab,bc' && ofRxjs.runs === 1 && ofCallbag.seen.join() === 'a,bb,ccc' && ofCallbag.runs === 3;
 if (!isSeen) console.log('the behaviour has changed');
 process.exit(isSeen ? 0 : 1);
 PROGRAM

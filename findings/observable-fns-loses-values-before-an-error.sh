@@ -33,16 +33,23 @@ async function eventsOf(Source, operator, end) {
   return events.join(', ');
 }
 
-const ofRxjs = await eventsOf(ObservableOfRxjs, mapOfRxjs((row) => row), 'error');
-const completed = await eventsOf(Observable, map((row) => row), 'complete');
+const ofRxjs = await eventsOf(
+  ObservableOfRxjs,
+  mapOfRxjs((row) => row),
+  'error',
+);
+const completed = await eventsOf(
+  Observable,
+  map((row) => row),
+  'complete',
+);
 const operators = { map: map((row) => row), filter: filter(() => true), flatMap: flatMap((row) => [row]), scan: scan((_, row) => row, 0) };
 const failed = {};
 for (const [name, operator] of Object.entries(operators)) failed[name] = await eventsOf(Observable, operator, 'error');
 console.log('rxjs, an error:', ofRxjs);
 console.log('observable-fns, a completion:', completed);
 console.log('observable-fns, an error:', failed);
-const isSeen =
-  ofRxjs === '1, 2, error' && completed === '1, 2, complete' && Object.values(failed).every((events) => events === 'error');
+const isSeen = ofRxjs === '1, 2, error' && completed === '1, 2, complete' && Object.values(failed).every((events) => events === 'error');
 if (!isSeen) console.log('the behaviour has changed');
 process.exit(isSeen ? 0 : 1);
 PROGRAM
