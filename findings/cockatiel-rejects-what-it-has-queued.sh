@@ -2,7 +2,7 @@
 # cockatiel 3.2.1: `bulkhead(1, 1)` rejects a call that it has queued, in favour of two later ones.
 # Expected: a queued call runs once the slot is free. Calls that come while the queue is full get a `BulkheadRejectedError`.
 # Seen: a queued call leaves the queue one step before it takes the slot. Calls of that moment take the slot and the place in the queue.
-# The first call waits for a promise, and the later calls begin at the same promise, as users of one connection do.
+# It takes a first call and two later ones that wait for the same promise, as the users of one connection do.
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'kill $(jobs -p) 2>/dev/null || true; rm -rf "$folder"' EXIT

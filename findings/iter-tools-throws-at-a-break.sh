@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # iter-tools 7.5.4: a `break` out of a loop over `asyncBuffer()` throws "Iterator result undefined is not an object".
-# Expected: the loop ends and the source is closed, as with `asyncFilter()` and the library's other functions.
+# Expected: the loop ends and the source is closed, as with `asyncFilter()`.
 # Seen: the source is closed, but `return()` resolves with nothing, which the language refuses. A `return` inside the loop throws too.
 # A loop that reads to the end, or that throws an exception of its own, works.
 set -euo pipefail

@@ -2,7 +2,7 @@
 # queueing-subject 1.0.0, rxjs 7.8.2: `complete()` before the first subscriber loses all values that are queued.
 # Expected: the first subscriber gets the queue and then the end, as from a ReplaySubject, to which the README compares it.
 # Seen: the subscriber gets the end first, and the queue goes to nobody. An error loses it too.
-# rxjs-websockets has it to "ensure every message is delivered". What is said and completed before the socket opens is never sent.
+# rxjs-websockets recommends it "to ensure every message is delivered". Messages before a completion are not, unless the socket is open by then.
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'kill $(jobs -p) 2>/dev/null || true; rm -rf "$folder"' EXIT

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # @react-rxjs/core 0.10.8, @react-rxjs/utils 0.9.7, react 19.3.1: a component that is bound to `combineKeys()` never shows a change.
-# Expected: `combineKeys()` "gives you a stream that emits a map of this whole data structure whenever any of it changes", and `bind()` a hook for it.
+# Expected: a new map "whenever any of it changes", as the documentation of `combineKeys()` says, and a render for each.
 # Seen: the map is one object, which changes between its emissions. React compares it with itself and renders nothing.
 # A plain subscriber sees each change, and so does a component that is bound to a copy of the map.
 set -euo pipefail

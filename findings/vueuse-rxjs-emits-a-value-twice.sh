@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # @vueuse/rxjs 14.4.0, rxjs 7.8.2, vue 3.5.45: `useSubject()` emits each value of its Subject a second time.
-# Expected: a value that comes from the Subject goes into the ref, and only a value that is assigned to the ref goes into the Subject.
+# Expected: the Subject's values go into the ref, and only a value that is assigned to the ref goes into the Subject.
 # Seen: the ref's watcher passes every change to the Subject, also the change that the Subject has made. All other subscribers get the value twice.
 # Of several values in one turn only the last is repeated. An object comes back as a Vue proxy.
 set -euo pipefail
