@@ -11,10 +11,11 @@ npm init -y >/dev/null
 npm install --silent --no-audit --no-fund @gamestdio/websocket@0.3.2 ws@8.23.0 >/dev/null
 cat >program.mjs <<'PROGRAM'
 import { once } from 'node:events';
-import gamestdio from '@gamestdio/websocket';
-import { WebSocketServer } from 'ws';
+import { WebSocket, WebSocketServer } from 'ws';
 
 setTimeout(() => process.exit(1), 20_000).unref();
+globalThis.WebSocket = WebSocket;
+const { default: gamestdio } = await import('@gamestdio/websocket');
 // The library waits for a random part of its back-off: here, for half of it.
 Math.random = () => 0.5;
 const waits = [];
