@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { Subject, firstValueFrom, map, take, timer } from 'rxjs';
+import { respond } from '../../src/index.js';
 import type { ConnectOptions, DialContext, Hello, Peer, Stream, StreamHandler } from '../../src/index.js';
 import { connect, serve } from '../../src/node.js';
 import { renewing, sessionEnds, sessionExpired, sessionRefused } from '../../src/session.js';
@@ -267,6 +268,34 @@ describe('Session that ends', () => {
     expect([hellos, network.dials.length]).toEqual([2, 1]);
     await time.advance(1_000);
     expect([hellos, network.dials.length]).toEqual([3, 2]);
+    await closed(peer);
+  });
+
+  it('A hello whose handler outlives its renewal leaves the judgement to the fresh hello', async () => {
+    let hellos = 0;
+    const { network, peer, reasons } = renewed(async (_, stream) => {
+      if (++hellos === 1) {
+        sessionEnds(stream, time.now + 10_000);
+        await stream.reply();
+        await firstValueFrom(timer(6_000));
+        throw new Error('the audit log is full');
+      }
+      await firstValueFrom(timer(2_000));
+      await stream.reply();
+    });
+    await time.advance(60_000);
+    expect([hellos, network.dials.length, peer.status.state, reasons]).toEqual([2, 1, 'open', []]);
+    await closed(peer);
+  });
+
+  it('No handler of the dialer sees the question for a fresh hello', async () => {
+    const seen: unknown[] = [];
+    const { network, peer, contexts } = renewed(ending(10_000));
+    peer.streams$.pipe(respond((payload, { headers }) => void seen.push(payload, headers))).subscribe();
+    peer.onStream((payload) => void seen.push(payload));
+    await time.advance(60_000);
+    expect([network.dials.length, expiries(contexts).includes(true), seen]).toEqual([1, true, []]);
+    expect(logs).toEqual({ warnings: [], errors: [] });
     await closed(peer);
   });
 

@@ -217,6 +217,8 @@ export class HelloAcceptor implements Gate {
       this.expected.handler,
       stream,
       (failed) => {
+        // A newer hello has come since, which decides alone.
+        if (this.#hello !== stream) return;
         this.#stop();
         if (!this.isAnswered || (failed && !this.#isEndedByDialer())) this.#reject();
         // The end of the session before holds no more, also where the fresh hello has set none.

@@ -1,9 +1,10 @@
+import { noop } from 'rxjs';
 import { log } from '../logger.js';
 import { failAnswer } from '../stream/answer.js';
 import { messageOf } from '../stream/end.js';
 import { HELLO_HEADER, RENEWS, isMarked } from '../stream/hello-mark.js';
 import { copyMetadata } from '../stream/metadata.js';
-import { Stream } from '../stream/stream.js';
+import type { StreamCore } from '../stream/stream-core.js';
 import { checkFunction, isThenable } from '../util/check.js';
 import type { DialContext } from './dial/dialer.js';
 import { checkHello, sayHello } from './hello.js';
@@ -28,7 +29,7 @@ import { Peer } from './peer.js';
  */
 export function renewing(hello: (context: DialContext) => Hello | Promise<Hello>): (context: DialContext) => Hello | Promise<Hello> {
   checkFunction('renewing', hello);
-  /** The context of each peer's last dial. A peer that is here is listened to. */
+  /** The context of each peer's last dial. A peer that is here has its gate. */
   const contexts = new WeakMap<Peer, DialContext>();
 
   const marked = (made: Hello, context: DialContext): Hello => {
@@ -43,27 +44,35 @@ export function renewing(hello: (context: DialContext) => Hello | Promise<Hello>
     };
   };
 
+  /** Answers the questions of a server ahead of the handlers for its streams, as a server keeps hellos from its own. */
   function listen(peer: Peer, context: DialContext): void {
+    const core = Peer.core(peer);
     const isKnown = contexts.has(peer);
     contexts.set(peer, context);
-    if (isKnown) return;
-    peer.streams$.subscribe((stream) => {
-      if (isMarked(stream)) answer(stream, { ...(contexts.get(peer) ?? context), expired: true, signal: stream.signal });
-    });
+    if (isKnown || core === null) return;
+    core.incoming.gate = {
+      isOpen: true,
+      admits(stream) {
+        if (!isMarked(stream)) return true;
+        answer(stream, { ...(contexts.get(peer) ?? context), expired: true, signal: stream.facade.signal });
+        return false;
+      },
+      socketOpened: noop,
+      close: noop,
+    };
   }
 
   /** Answers a server that asks for a fresh hello: sends the hello, and ends the answer when the server has accepted the hello. */
-  function answer(question: Stream, context: DialContext): void {
-    const stream = Stream.streamCore(question);
-    stream.markTaken();
-    renew(question.peer, context).then(
+  function answer(question: StreamCore, context: DialContext): void {
+    question.markTaken();
+    renew(question.owner.peer, context).then(
       () => {
-        void question.end();
+        void question.facade.end();
       },
       (error: unknown) => {
         // A session that has ended meanwhile has ended the question.
-        if (!stream.sealed) failAnswer(stream, error);
-        log('warn', `${stream.label}: no fresh hello was accepted: ${messageOf(error)}`);
+        if (!question.sealed) failAnswer(question, error);
+        log('warn', `${question.label}: no fresh hello was accepted: ${messageOf(error)}`);
       },
     );
   }
