@@ -5,7 +5,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { firstValueFrom, lastValueFrom, mergeMap, Subject, take, tap, toArray } from 'rxjs';
+import { firstValueFrom, lastValueFrom, mergeMap, retry, Subject, take, tap, toArray } from 'rxjs';
 import type { Observable, ObservableInput } from 'rxjs';
 import { dialed } from '../../marbles/support/dialing.js';
 import { channel, contract, plain } from '../../src/contract.js';
@@ -223,6 +223,26 @@ describe('resumableUpload', () => {
         ),
       ),
     ).rejects.toThrow(error);
+  });
+
+  it('A stream that `open` repeats by itself goes on where the server stands then', async () => {
+    const store = new Memory();
+    let isFull = true;
+    const write = (slice: Uint8Array, at: number): void => {
+      if (at > 100_000 && isFull) {
+        isFull = false;
+        throw new Error('disk full');
+      }
+      store.write(slice, at);
+    };
+    const server = await begin((slices) => receiveUpload(slices, { size: () => store.size(), write }));
+    const bytes = content(MIB);
+    const peer = dial(() => urlOf(server));
+    const open = (input: () => AsyncIterable<Uint8Array>): Observable<number> =>
+      peer.open$<number, Uint8Array>({ op: 'upload' }, { input }).pipe(retry(1));
+    const sums$ = resumableUpload(peer, bytes, open);
+    await lastValueFrom(sums$);
+    expect(hashOf(store.bytes)).toBe(hashOf(bytes));
   });
 
   it('A contract declares it as a channel', async () => {

@@ -59,8 +59,8 @@ export function resumableUpload(
     let kept = 0;
     const attempt = (): Observable<number> => {
       let start: (offset: number) => void = noop;
-      const started = new Promise<number>((resolve) => (start = resolve));
-      const input = (): AsyncIterable<Uint8Array> => slicesFrom(source, size, started);
+      // Made anew for each stream that `open` opens: one that it repeats may begin at another place.
+      const input = (): AsyncIterable<Uint8Array> => slicesFrom(source, size, new Promise((resolve) => (start = resolve)));
       return observableFrom(open(input)).pipe(
         tap((bytes) => {
           if (!Number.isSafeInteger(bytes) || bytes < 0)
