@@ -425,6 +425,23 @@ describe('usersOf', () => {
     expect(received).toEqual([['hello'], ['hello'], []]);
   });
 
+  it('`toUser` notifies a connection once that was registered twice, until both registrations have ended', async () => {
+    const users = usersOf(memoryBus());
+    const { dialer, acceptor } = createPair();
+    const received: unknown[] = [];
+    dialer.onStream((payload) => void received.push(payload));
+    const registered = [users.add('ann', acceptor), users.add('ann', acceptor)];
+    users.add('bob', acceptor);
+    await users.toUser('ann').notify(1);
+    registered[0]?.unsubscribe();
+    await users.toUser('ann').notify(2);
+    registered[1]?.unsubscribe();
+    await users.toUser('ann').notify(3);
+    await users.toUser('bob').notify(4);
+    await acceptor.ping();
+    expect(received).toEqual([1, 2, 4]);
+  });
+
   it('`toUser` leaves out a connection that drains, without a line in the log', async () => {
     const users = usersOf(memoryBus());
     const { dialer, acceptor } = createPair();

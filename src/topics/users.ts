@@ -1,10 +1,11 @@
-import { filter, takeUntil } from 'rxjs';
+import { filter, share, takeUntil, tap } from 'rxjs';
 import type { Observable, Subscription } from 'rxjs';
 import { log } from '../logger.js';
 import { checkPeer } from '../peer/options.js';
 import { notifyOrWarn, takesCalls } from '../peer/peers.js';
 import type { Peer } from '../peer/peer.js';
 import { guard } from '../rx/subscribers.js';
+import { getOrMake } from '../util/collections.js';
 import { channelOf, checkBus } from './bus.js';
 import type { Bus } from './bus.js';
 
@@ -19,7 +20,10 @@ export interface Recipient {
 
 /** The users of all servers. */
 export interface Users {
-  /** Registers a connection of a user at this server. It ends with the peer, or when the result is unsubscribed. */
+  /**
+   * Registers a connection of a user at this server. It ends with the peer, or when the result is unsubscribed. A connection that is registered
+   * several times is one connection, until its last registration ends.
+   */
   add(id: string, peer: Peer): Subscription;
   /** Returns all connections of a user, on every server. One that drains is left out, and one whose hello is not accepted. */
   toUser(id: string): Recipient;
@@ -39,22 +43,27 @@ export interface Users {
  */
 export function usersOf(bus: Bus): Users {
   checkBus('usersOf', bus);
+  /** The payloads for each connection, by channel. All registrations of a connection share them, because a fresh hello may register it again. */
+  const connections = new WeakMap<Peer, Map<string, Observable<unknown>>>();
+  const notifying = (channel: string, peer: Peer): Observable<unknown> =>
+    bus.on(channel).pipe(
+      tap((payload) => {
+        // A payload that the codec refuses must not end the process.
+        if (takesCalls(peer)) guard(`notifying ${peer.toString()}`, () => notifyOrWarn(peer, payload));
+      }),
+      takeUntil(closed(peer)),
+      share(),
+    );
   return {
     add(id, peer) {
       const channel = channelOfUser('add', id);
       checkPeer('add', peer, 'status$');
-      return bus
-        .on(channel)
-        .pipe(takeUntil(closed(peer)))
-        .subscribe({
-          next: (payload) => {
-            // A payload that the codec refuses must not end the process.
-            if (takesCalls(peer)) guard(`notifying ${peer.toString()}`, () => notifyOrWarn(peer, payload));
-          },
-          error: (error: unknown) => {
-            log('error', `${peer.toString()} is no longer reached as a user`, error);
-          },
-        });
+      const channels = getOrMake(connections, peer, () => new Map<string, Observable<unknown>>());
+      return getOrMake(channels, channel, () => notifying(channel, peer)).subscribe({
+        error: (error: unknown) => {
+          log('error', `${peer.toString()} is no longer reached as a user`, error);
+        },
+      });
     },
     toUser(id) {
       const channel = channelOfUser('toUser', id);
