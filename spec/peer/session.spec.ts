@@ -271,16 +271,19 @@ describe('Session that ends', () => {
     await closed(peer);
   });
 
-  it('A hello whose handler outlives its renewal leaves the judgement to the fresh hello', async () => {
+  it.each<[string, number]>([
+    ['settles during its renewal', 9_000],
+    ['settles after its renewal, and has a time limit of its own', 20_000],
+  ])('A hello whose handler %s leaves the judgement to the fresh hello', async (_what, ms) => {
     let hellos = 0;
     const { network, peer, reasons } = renewed(async (_, stream) => {
       if (++hellos === 1) {
-        sessionEnds(stream, time.now + 10_000);
+        sessionEnds(stream, time.now + 16_000);
         await stream.reply();
-        await firstValueFrom(timer(6_000));
+        await firstValueFrom(timer(ms));
         throw new Error('the audit log is full');
       }
-      await firstValueFrom(timer(2_000));
+      await firstValueFrom(timer(4_000));
       await stream.reply();
     });
     await time.advance(60_000);

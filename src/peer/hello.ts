@@ -181,7 +181,9 @@ export class HelloAcceptor implements Gate {
     this.#limit();
   }
 
+  /** Starts the time limit of the newest hello, in place of an earlier one. */
   #limit(): void {
+    this.#stop();
     const expire = (): void => {
       if (!this.isAnswered) this.#reject();
     };
