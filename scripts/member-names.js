@@ -16,11 +16,24 @@ const FOREIGN = [
   ['@msgpack/msgpack', /\.d\.ts$/],
 ];
 
+/** Packages whose objects a program passes to a door, and the sources that read them. Elsewhere their names are ours. */
+const GIVEN = [
+  ['@nats-io', /^nats/],
+  ['@redis/client', /^redis/],
+  ['@opentelemetry/api', /^otel/],
+  ['@tanstack/query-core', /^tanstack/],
+  ['@angular/core', /^angular/],
+  ['@types/react', /^react/],
+  ['solid-js', /^solid/],
+  ['svelte', /^svelte/],
+  ['@vue', /^vue/],
+];
+
 /**
  * Returns the options by which the bundler shortens the names of members that only our own code uses: `_a`, `_b` … They save a page 0.8 KB.
  *
  * Such a member is declared by a class of the sources. Its name stays if a public declaration, the platform or another package has it,
- * too. It also stays if it is a string in the sources: code may read it by that.
+ * too. It also stays if it is a string in the sources: code may read it by that. A name that a door reads of a user's object stays, too.
  *
  * @param {string} folder the sources
  * @returns {import('esbuild').BuildOptions}
@@ -29,10 +42,11 @@ export function shortMembers(folder) {
   const taken = takenNames();
   const uses = new Map();
   const members = new Set();
-  for (const source of sourcesIn(folder)) {
+  for (const [path, source] of sourcesIn(folder)) {
+    const given = GIVEN.filter(([, isReader]) => isReader.test(path)).map(([name]) => membersOf(name));
     const visit = (node) => {
-      if (ts.isStringLiteralLike(node)) taken.add(node.text);
-      else if (ts.isIdentifier(node)) {
+      if (ts.isStringLiteralLike(node) || given.some((names) => names.has(node.text))) taken.add(node.text);
+      if (ts.isIdentifier(node)) {
         uses.set(node.text, (uses.get(node.text) ?? 0) + 1);
         if (isMemberName(node)) members.add(node.text);
       }
@@ -50,7 +64,11 @@ export function shortMembers(folder) {
 
 function sourcesIn(folder) {
   const paths = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.ts'));
-  return paths.map((path) => ts.createSourceFile(path, readFileSync(join(folder, path), 'utf8'), ts.ScriptTarget.Latest, true));
+  return paths.map((path) => [path, parsed(join(folder, path))]);
+}
+
+function parsed(path) {
+  return ts.createSourceFile(path, readFileSync(path, 'utf8'), ts.ScriptTarget.Latest, true);
 }
 
 /** Whether an identifier names a member where a class declares it. */
@@ -68,6 +86,23 @@ function takenNames() {
   for (const [path, isMeant] of FOREIGN) add(join(root, 'node_modules', path), isMeant);
   add(join(root, 'spec/api/declarations'), /\.txt$/);
   return names;
+}
+
+const membersByPackage = new Map();
+
+/** Returns the names of the members that a package declares. */
+function membersOf(name) {
+  const known = membersByPackage.get(name);
+  if (known !== undefined) return known;
+  const members = new Set();
+  membersByPackage.set(name, members);
+  const visit = (node) => {
+    if (ts.isTypeElement(node) || ts.isClassElement(node)) members.add(node.name?.text);
+    node.forEachChild(visit);
+  };
+  const path = join(root, 'node_modules', name);
+  for (const file of readdirSync(path, { recursive: true, encoding: 'utf8' })) if (/\.d\.ts$/.test(file)) visit(parsed(join(path, file)));
+  return members;
 }
 
 /** Adds the words of a file without its comments, whose English would keep the name of nearly every member. */

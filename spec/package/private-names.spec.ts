@@ -117,10 +117,10 @@ describe('short names of members', () => {
     console.log(JSON.stringify(Object.fromEntries(names.filter((name) => mangleProps.test(name)).map((name) => [name, mangleCache[name]]))));`;
 
   /** Returns the short names for sources. */
-  function shortened(source: string): unknown {
+  function shortened(source: string, path = 'source.ts'): unknown {
     const folder = mkdtempSync(join(tmpdir(), 'rxmux-'));
     try {
-      writeFileSync(join(folder, 'source.ts'), source);
+      writeFileSync(join(folder, path), source);
       const cwd = join(__dirname, '../..');
       const { stdout } = spawnSync(process.execPath, ['--input-type=module', '--eval', SHORTEN, folder], { cwd, encoding: 'utf8' });
       return JSON.parse(stdout);
@@ -139,5 +139,10 @@ describe('short names of members', () => {
     const members = ['open$', 'addEventListener', '_receiver', 'maxPayload', 'readByName', 'roughly', 'ownThing'];
     const source = `class A { ${members.map((name) => `${name} = 1;`).join(' ')} } const key = 'readByName'; interface B { onlyInterface: 1 }`;
     expect(shortened(source)).toEqual({ ownThing: '_a', roughly: '_b' });
+  });
+
+  it('A name stays that a door reads of an object of its package', () => {
+    const source = `class A { isClosed = false; ownThing = nc.isClosed(); }`;
+    expect([shortened(source, 'nats.ts'), shortened(source, 'ipc.ts')]).toEqual([{ ownThing: '_a' }, { isClosed: '_a', ownThing: '_b' }]);
   });
 });
