@@ -21,6 +21,7 @@ import { reopenOnReconnect } from './peer/operators/reopen.js';
 import type { Peer } from './peer/peer.js';
 import type { Input } from './stream/input.js';
 import { checkFunction, checkOptions, optionError } from './util/check.js';
+import type { NamesOf } from './util/check.js';
 import { isMuxError } from './wire/errors.js';
 
 export type {
@@ -158,7 +159,7 @@ export function queries<C extends Contract, V extends boolean = false>(
 }
 
 /** Names the options of a query, which has a signal of its own. */
-const QUERY_NAMES = Object.fromEntries(Object.entries(OPEN_NAMES).filter(([name]) => name !== 'signal'));
+const QUERY_NAMES: NamesOf<Omit<OpenOptions, 'signal'>> = { headers: true, timeoutMs: true, onOpen: true, retry: true };
 
 type AnyCall = StreamCall<unknown, unknown> & RequestCall<unknown, unknown>;
 type AnyCalls = Readonly<Record<string, unknown>>;
@@ -218,7 +219,7 @@ function streamed(
     new Promise((resolve, reject) => {
       let data = initialValue;
       const open = (): Observable<unknown> => {
-        const held = resume === undefined ? undefined : cache.getQueryData(queryKey);
+        const held = resume && cache.getQueryData(queryKey);
         data = held === undefined ? initialValue : held;
         return call(held === undefined || resume === undefined ? payload : resume(held), { ...options, signal });
       };
