@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
+import type { Report } from '../../src/topics/presence-report.js';
 import { CloseCode, ResetCode } from '../../src/wire/codes.js';
 
 const REWRITE = `
@@ -116,14 +117,19 @@ describe('short names of members', () => {
     const names = ['rareThing', 'ownThing$', ...Object.keys(mangleCache)];
     console.log(JSON.stringify(Object.fromEntries(names.filter((name) => mangleProps.test(name)).map((name) => [name, mangleCache[name]]))));`;
 
+  /** Returns the short names for the sources in a folder. */
+  function shortenedIn(folder: string): unknown {
+    const cwd = join(__dirname, '../..');
+    const { stdout } = spawnSync(process.execPath, ['--input-type=module', '--eval', SHORTEN, folder], { cwd, encoding: 'utf8' });
+    return JSON.parse(stdout);
+  }
+
   /** Returns the short names for sources. */
   function shortened(source: string, path = 'source.ts'): unknown {
     const folder = mkdtempSync(join(tmpdir(), 'rxmux-'));
     try {
       writeFileSync(join(folder, path), source);
-      const cwd = join(__dirname, '../..');
-      const { stdout } = spawnSync(process.execPath, ['--input-type=module', '--eval', SHORTEN, folder], { cwd, encoding: 'utf8' });
-      return JSON.parse(stdout);
+      return shortenedIn(folder);
     } finally {
       rmSync(folder, { recursive: true });
     }
@@ -144,5 +150,10 @@ describe('short names of members', () => {
   it('A name stays that a door reads of an object of its package', () => {
     const source = `class A { isClosed = false; ownThing = nc.isClosed(); }`;
     expect([shortened(source, 'nats.ts'), shortened(source, 'ipc.ts')]).toEqual([{ ownThing: '_a' }, { isClosed: '_a', ownThing: '_b' }]);
+  });
+
+  it('A name stays that the servers of two builds send each other', () => {
+    const inReports: (keyof Report)[] = ['from', 'version', 'joined', 'left', 'all', 'part', 'ask', 'bye'];
+    expect(Object.keys(shortenedIn('src') as object).filter((name) => (inReports as string[]).includes(name))).toEqual([]);
   });
 });

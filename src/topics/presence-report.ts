@@ -12,8 +12,8 @@ export interface Report {
   readonly all?: readonly Membership[];
   /** Counts from 0. The parts of one version are sent one after the other, and nothing between them. */
   readonly part?: Part;
-  /** Asks a server for all its members; `'*'` asks each. */
-  readonly ask?: string;
+  /** Asks a server for all its members; `'*'` asks each. As a text, because the build shortens names that our classes have, too. */
+  readonly ['ask']?: string;
   /** Whether the server has stopped. */
   readonly bye?: boolean;
 }
