@@ -73,6 +73,19 @@ describe('accept', () => {
       expect(await peer.closed).toMatchObject({ code: 1000 });
     });
 
+    it('The first subscriber that gets a peer sees the address of its dialer', async () => {
+      const named: string[] = [];
+      const server = serve({ server: http.now, path: '/serve', keepalive: false });
+      server.peers$.subscribe((peer) => named.push(String(peer)));
+      const next = nextPeer({ verify: () => new Promise((resolve) => setTimeout(resolve, 5, true)) });
+      const dialers = ['/serve', '/own'].map((path) => connect(`${url()}${path}`, { keepalive: false }));
+      named.push(String(await next));
+      await Promise.all(dialers.map(({ opened }) => opened));
+      expect(named).toEqual(Array.from({ length: 2 }, () => expect.stringMatching(/^Peer \d+ \(127\.0\.0\.1:\d+\) \{ state: connecting,/)));
+      await Promise.all(dialers.map((dialer) => dialer.close()));
+      await server.close();
+    });
+
     it('`handleUpgrade` keeps the context of its options if verify returns none', async () => {
       const context = { given: 'by the options' } as PeerContext;
       const next = nextPeer({ context, verify: () => true });

@@ -29,9 +29,14 @@ export interface Accepted {
   readonly peer: Peer;
 }
 
-/** Makes a peer of an open socket, or of one that is to come. */
-export function makePeer({ acceptor }: Pick<ResolvedJudged<never>, 'acceptor'>, transport: Transport | null = null): Accepted {
+/**
+ * Makes a peer of an open socket, or of one that is to come.
+ *
+ * @param remote the address of the other side, for the log; empty if it is not known
+ */
+export function makePeer({ acceptor }: Pick<ResolvedJudged<never>, 'acceptor'>, remote: string, transport: Transport | null): Accepted {
   const core = acceptorCore(acceptor);
+  core.remote = remote;
   core.sendShared = sendShared;
   // Other runtimes than Node have the events of a page, though no server has a page: each peer would listen to all of them.
   const source = new GivenSocket(core, transport, ALWAYS_ONLINE);
@@ -73,18 +78,15 @@ function endGreedy(core: PeerCore, reason: string): Subscription {
 /**
  * Calls `onPeer` with the peer. The peer begins to read in a later turn, when its handlers are in place.
  *
- * @param remote the address of the other side, for the log; empty if it is not known
  * @param isKnown whether anything but the peer's own handler can reach the peer. A peer that only its handler knows reads at once
  */
 export function announce<Q>(
-  { core, source, peer }: Accepted,
+  { source, peer }: Accepted,
   transport: Transport,
   { onPeer }: Pick<ResolvedJudged<Q>, 'onPeer'>,
   request: Q | null,
-  remote: string,
   isKnown = true,
 ): void {
-  core.remote = remote;
   if (onPeer !== undefined) guard('onPeer', () => onPeer(peer, request));
   if (isKnown || onPeer !== undefined)
     transport.turn(() => {

@@ -170,7 +170,7 @@ export class PeerSet<Q> implements PeerServer<Q> {
   protected accept(request: Q, remote: string, transport: Transport, context: PeerContext | undefined, seat: Seat): Accepted {
     const { resolved } = this;
     const { onStream, hello } = resolved.acceptor;
-    const made = makePeer(resolved, transport);
+    const made = makePeer(resolved, remote, transport);
     const { core, peer } = made;
     if (context !== undefined) core.context = context;
     take(seat, made, transport, () => {
@@ -183,7 +183,7 @@ export class PeerSet<Q> implements PeerServer<Q> {
     // A subscriber may add handlers, as `onPeer` may.
     const isKnown = this.#peers$.observed || (onStream === undefined && hello === null);
     this.#peers$.next(peer);
-    announce(made, transport, resolved, request, remote, isKnown);
+    announce(made, transport, resolved, request, isKnown);
     return made;
   }
 

@@ -116,9 +116,9 @@ export function accept(socket: SocketLike, options: AcceptOptions = {}): Peer {
   const resolved = resolveAlone(options);
   refuseGiven(options, OF_UPGRADES, ' for a socket that is open: pass it to handleUpgrade or serve');
   const transport = transportOf(socket);
-  const made = makePeer(resolved, transport);
+  const made = makePeer(resolved, '', transport);
   take(ledgerOf(resolved).seat(null), made, transport);
-  announce(made, transport, resolved, null, '');
+  announce(made, transport, resolved, null);
   return made.peer;
 }
 
@@ -153,7 +153,7 @@ export function accept(socket: SocketLike, options: AcceptOptions = {}): Peer {
 export function handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer, options: UpgradeOptions = {}): Peer {
   checkUpgrade(request, socket, head);
   const resolved = resolveAlone(options);
-  const made = makePeer(resolved);
+  const made = makePeer(resolved, remoteOf(request), null);
   const { core, source, peer } = made;
   const policy = policyOf(resolved, LOG);
   // Not `peer.closed`: a promise reports one microtask later, and `verify` may decide in that microtask.
@@ -172,7 +172,7 @@ export function handleUpgrade(request: IncomingMessage, socket: Duplex, head: Bu
       take(seat, made, transport);
       noteOversize(made, transport, resolved, LOG);
       source.give(transport);
-      announce(made, transport, resolved, request, remoteOf(request));
+      announce(made, transport, resolved, request);
     },
     refused: ({ status, reason }) => {
       fail(status, reason);
