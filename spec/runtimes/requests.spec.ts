@@ -40,7 +40,9 @@ describe('upgrades that are Request objects', () => {
   it.each<readonly [what: string, options: ServeOptions, headers: Record<string, string>, status: number, body: string]>([
     ['offers nothing', {}, { 'Sec-WebSocket-Protocol': '' }, 400, "in first place, got ''"],
     ['offers a subprotocol twice', {}, { 'Sec-WebSocket-Protocol': 'mux.v1.json, mux.v1.json' }, 400, 'different tokens'],
+    ['offers another subprotocol twice', {}, { 'Sec-WebSocket-Protocol': 'x, x' }, 400, "expected the subprotocol 'mux.v1.json'"],
     ['offers an empty name', {}, { 'Sec-WebSocket-Protocol': 'mux.v1.json,, other' }, 400, 'different tokens'],
+    ['offers an empty name first', {}, { 'Sec-WebSocket-Protocol': ', mux.v1.json' }, 400, "expected the subprotocol 'mux.v1.json'"],
     ['comes from a foreign page', {}, { Origin: 'https://evil.example' }, 403, 'this origin is not allowed'],
     ['is no upgrade', {}, { Upgrade: '' }, 426, 'expected a WebSocket upgrade'],
     ['is refused by `verify`', { verify: () => 401 }, {}, 401, 'verify refused'],

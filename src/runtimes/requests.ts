@@ -21,7 +21,7 @@ import { eventsOf } from '../transport/transport.js';
 import type { Transport } from '../transport/transport.js';
 import { checkFunction, checkObject, optionError, readOptions } from '../util/check.js';
 import type { Given, Options } from '../util/check.js';
-import { subprotocol } from '../wire/codec.js';
+import { offersFirst, subprotocol } from '../wire/codec.js';
 import { CloseCode } from '../wire/codes.js';
 
 boundRates();
@@ -124,7 +124,9 @@ export class RequestServer extends PeerSet<Request> {
       throw optionError('request', 'a Request', request);
     if (request.headers.get('upgrade')?.toLowerCase() !== 'websocket') return this.#answerOrdinary();
     const asked = askedBy(request, remoteAddress);
-    if (!isList(asked.offered)) return this.#refuse(asked, { status: 400, cause: 'handshake', reason: OFFER_MALFORMED });
+    // The answer to a wrong first entry says so (V2), whatever follows it.
+    if (offersFirst(asked.offered, this.protocol) && !isList(asked.offered))
+      return this.#refuse(asked, { status: 400, cause: 'handshake', reason: OFFER_MALFORMED });
     let address: string | null = null;
     const ledger = ledgerOf(this.resolved);
     const { verify, addressOf } = this.#used;
@@ -207,7 +209,7 @@ function askedBy(request: Request, remoteAddress: string | null): Asked<Request>
 /** Whether an offer is a list of different tokens (RFC 6455 §4.1). Runtimes pass any text. */
 function isList(offered = ''): boolean {
   const names = offered.split(',').map((name) => name.trim());
-  return offered === '' || (names.every((name) => TOKEN.test(name)) && new Set(names).size === names.length);
+  return names.every((name) => TOKEN.test(name)) && new Set(names).size === names.length;
 }
 
 function answer({ status, reason, headers = [] }: HttpAnswer): Response {
