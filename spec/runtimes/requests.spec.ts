@@ -239,6 +239,15 @@ describe('upgrades that are Request objects', () => {
     expect(peer?.status).toMatchObject({ state: 'closed' });
   });
 
+  it.each([
+    [1_048_576, 1_048_576],
+    [65_536.5, 65_536],
+    [2 ** 32, 2 ** 31 - 1],
+    [Infinity, 2 ** 31 - 1],
+  ])('Bun gets a `maxMessageBytes` of %s as an integer that it can keep', (maxMessageBytes, kept) => {
+    expect(serveBun({ limits: { maxMessageBytes } }).websocket.maxPayloadLength).toBe(kept);
+  });
+
   it.each<readonly [call: () => unknown, says: string]>([
     [() => serveBun({ port: 1 } as ServeOptions), 'port: expected none, because Bun.serve listens: pass it mux.fetch and mux.websocket'],
     [() => serveDeno({ path: '/' } as ServeOptions), 'path: expected none, because Deno.serve listens: pass it mux.fetch'],

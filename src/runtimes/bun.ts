@@ -55,7 +55,7 @@ export interface BunWebSocketHandlers {
   drain(ws: BunSocket): void;
   /** The socket has closed. */
   close(ws: BunSocket, code: number, reason: string): void;
-  /** Bytes of one received message at most: `limits.maxMessageBytes`. */
+  /** Bytes of one received message at most: `limits.maxMessageBytes`, or 2 GiB less one byte. */
   readonly maxPayloadLength: number;
   /** Bytes that wait in one socket before Bun drops messages. The library waits for room long before: 2 GiB less one byte. */
   readonly backpressureLimit: number;
@@ -79,7 +79,7 @@ export interface BunMux extends PeerServer<Request> {
   readonly websocket: BunWebSocketHandlers;
 }
 
-/** Bun keeps this number in 32 bits. */
+/** Bun keeps sizes as integers of 32 bits. */
 const NO_LIMIT = 2 ** 31 - 1;
 
 class BunMuxServer extends RequestServer implements BunMux {
@@ -95,7 +95,7 @@ class BunMuxServer extends RequestServer implements BunMux {
     message: (ws, message) => stateOf(ws).transport?.heard(message),
     drain: (ws) => stateOf(ws).transport?.drained(),
     close: (ws, code, reason) => stateOf(ws).transport?.ended(code, reason),
-    maxPayloadLength: this.maxMessageBytes,
+    maxPayloadLength: Math.floor(Math.min(this.maxMessageBytes, NO_LIMIT)),
     backpressureLimit: NO_LIMIT,
     idleTimeout: 0,
     sendPings: false,
