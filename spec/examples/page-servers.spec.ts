@@ -42,6 +42,28 @@ describe('servers of pages', () => {
     expect(closed).toEqual(read);
   });
 
+  it.each<readonly [what: string, env: Readonly<Record<string, string>>, used: readonly unknown[]]>([
+    ['no variables', {}, [undefined, 8080, '127.0.0.1', 5173, undefined]],
+    ['empty variables', { ORIGINS: '', PORT: '', HOST: '' }, [undefined, 8080, '127.0.0.1', 5173, undefined]],
+    ['variables', { ORIGINS: 'a', PORT: '0', HOST: '::' }, [[/a/], 0, '::', 0, '::']],
+  ])('A created project with %s admits the pages, and listens, as it says', (_, env, used) => {
+    const files = filesOf('shop', 'vanilla');
+    const valueIn = (file: string, place: RegExp): unknown => {
+      const text = files[file] ?? '';
+      const [declared = 'missing'] = /^const \{.*process\.env;$/m.exec(text) ?? [];
+      const value: unknown = runInNewContext(`${declared}\n[${place.exec(text)?.[1] ?? 'missing'}]`, { process: { env } });
+      return value;
+    };
+    expect(
+      [
+        valueIn('src/mux.ts', /origins: (.*),$/m),
+        valueIn('src/server.ts', /http\.listen\((.*), \(\) =>/),
+        valueIn('vite.config.ts', /port: (.*), allowedHosts/),
+        valueIn('vite.config.ts', /host: (.*), port:/),
+      ].flat(),
+    ).toEqual(used);
+  });
+
   it('The login of examples/servers answers a request for anything', () => {
     const seen: number[] = [];
     const response = { writeHead: (status: number) => ({ end: () => seen.push(status) }) };

@@ -49,7 +49,7 @@ ${plugin[0]}import { rxmuxInspector } from 'rxmux/vite';
 import { defineConfig } from 'vite';
 import { answer } from './src/mux.ts';
 
-const { HOST, PORT = 5173 } = process.env;
+const { HOST, PORT } = process.env;
 
 export default defineConfig({
   plugins: [${plugin[1] && `\n    ${plugin[1]},`}
@@ -64,7 +64,7 @@ export default defineConfig({
     },
   ],
   // Previews of CodeSandbox have such hosts.
-  server: { host: HOST, port: Number(PORT), allowedHosts: ['.csb.app'] },
+  server: { host: HOST || undefined, port: Number(PORT || 5173), allowedHosts: ['.csb.app'] },
 });
 `,
     'index.html': `<!doctype html>
@@ -150,7 +150,7 @@ export const answer = (server: Server) =>
   serve({
     server,
     path: '/mux',
-    origins: ORIGINS === undefined ? undefined : [new RegExp(ORIGINS)],
+    origins: ORIGINS ? [new RegExp(ORIGINS)] : undefined,
     ...answering(api, answers),
   });
 `,
@@ -162,7 +162,7 @@ import { answer } from './mux.ts';
 
 const TYPES: Readonly<Record<string, string>> = { '.js': 'text/javascript', '.css': 'text/css', '.svg': 'image/svg+xml' };
 const page = join(import.meta.dirname, '../page');
-const { HOST = '127.0.0.1', PORT = 8080 } = process.env;
+const { HOST, PORT } = process.env;
 
 const http = createServer(({ url = '/' }, response) => {
   // A URL has no '..' left, so no path leads out of the folder. As a base, the address would take '//' for a host.
@@ -175,7 +175,7 @@ const http = createServer(({ url = '/' }, response) => {
   response.on('close', () => file.destroy());
 });
 const server = answer(http);
-http.listen(Number(PORT), HOST, () => {
+http.listen(Number(PORT || 8080), HOST || '127.0.0.1', () => {
   console.log(server.url.replace(/^ws(.*)\\/mux$/, 'http$1/'));
 });
 // Streams end before the process does; pages reconnect to the next server.
