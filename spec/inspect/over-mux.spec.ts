@@ -22,7 +22,7 @@ import type { InspectorBatch } from '../../src/inspect.js';
 import { MsgpackCodec } from '../../src/msgpack.js';
 import { connect, serve } from '../../src/node.js';
 import type { MuxServer } from '../../src/node.js';
-import { createPair } from '../../src/testing.js';
+import { createPair, createServer } from '../../src/testing.js';
 import type { Pair } from '../../src/testing.js';
 
 const pairs: Pair[] = [];
@@ -128,6 +128,36 @@ describe('an inspector over rxmux', () => {
     await dialer.close();
     expect((await states).at(-1)).toBe('closed');
     await server.close({ drainMs: 0 });
+  });
+
+  it('A socket that drains beside its replacement keeps the number of its connection', async () => {
+    const server = createServer({ onStream: (payload, stream) => (payload === 'echo' ? stream.sendAll(stream) : stream.reply(payload)) });
+    const accepted = firstValueFrom(server.peers$);
+    const dialer = connect('ws://test', { socket: server.socket, keepalive: false, reconnect: true });
+    const inspection = inspect(dialer);
+    const echo = dialer.open('echo');
+    const echoed = echo[Symbol.asyncIterator]();
+    const speak = async (payload: number): Promise<void> => {
+      await echo.send(payload);
+      expect((await echoed.next()).value).toBe(payload);
+    };
+    await speak(0);
+    const replaced = firstValueFrom(server.peers$);
+    void (await accepted).close({ drainMs: 60_000 });
+    await replaced;
+    for (const payload of [1, 2]) {
+      expect(await dialer.request(payload)).toBe(payload);
+      await speak(payload);
+    }
+    const sample = (): Promise<InspectorBatch> => firstValueFrom(inspection.feed(NEVER));
+    expect((await sample()).peers).toMatchObject([{ c: 2, state: 'open', draining: [1] }]);
+    expect(inspection.lines.map(({ c, f }) => `${c} ${String(f?.['type'])}`).join()).toBe(
+      '1 open,1 data,1 data,1 goaway,2 open,2 data,1 data,1 data,2 open,2 data,1 data,1 data',
+    );
+    await echo.end();
+    const { peers } = await firstValueFrom(inspection.feed(NEVER).pipe(filter(({ peers: [peer] }) => peer?.draining === undefined)));
+    expect(peers).toMatchObject([{ c: 2, state: 'open' }]);
+    await dialer.close();
   });
 
   it('A viewer that is not accepted is refused, and so is another stream', async () => {

@@ -13,6 +13,8 @@ export interface InspectorLine extends Line {
 export interface InspectedPeer {
   /** The connection of its last socket, as in its lines. */
   readonly c: number;
+  /** Its earlier connections that still drain. Default none. */
+  readonly draining?: readonly number[] | undefined;
   /** `peer.toString()` up to its state. */
   readonly name: string;
   /** Whether this side dialed: then `>` is sent, and otherwise received. */

@@ -45,7 +45,7 @@ export class Watch {
   /** The watched peers now, and those that have left since a time of {@link steadyNow}. */
   samples(since: number): readonly InspectedPeer[] {
     const left = this.#left.filter(({ at }) => at >= since).map(({ sample }) => sample);
-    return [...[...this.#peers].map(([peer, connections]) => sampleOf(peer, connections.newest().c)), ...left];
+    return [...[...this.#peers].map(([peer, connections]) => sampleOf(peer, connections.sample())), ...left];
   }
 
   /** How many peers are connected, and not watched. */
@@ -69,7 +69,7 @@ export class Watch {
     );
     void peer.closed.then(() => {
       if (watched.closed) return;
-      const sample = sampleOf(peer, connections.newest().c);
+      const sample = sampleOf(peer, connections.sample());
       this.#left = [...this.#left, { sample, at: steadyNow() }].slice(-this.maxPeers);
       watched.unsubscribe();
     });
@@ -83,11 +83,10 @@ function observe(peer: Peer, observer: (seen: SeenFrame) => void): TeardownLogic
   return core === null ? peer.frames$.subscribe(observer) : sizedFramesOf(core).add(observer);
 }
 
-/** The connections of a peer, one after the other. */
+/** The connections of a peer. While one drains, frames of its replacement come in between. */
 class Connections {
-  #newest: WatchedConnection | null = null;
-  /** The number of the newest one among the connections of its peer. */
-  #number = 0;
+  /** By their numbers among the connections of the peer. */
+  readonly #known = new Map<number, WatchedConnection>();
   readonly #hidden: ReadonlySet<number>;
 
   constructor(
@@ -102,25 +101,39 @@ class Connections {
   }
 
   at(number: number): WatchedConnection {
-    if (this.#newest !== null && this.#number === number) return this.#newest;
-    this.#number = number;
-    const { isDialer } = this.peer;
-    return (this.#newest = { c: this.next(), isDialer, label: Peer.core(this.peer)?.options.label ?? defaultLabel });
+    return this.#known.get(number) ?? this.#begin(number);
   }
 
-  newest(): WatchedConnection {
-    return this.#newest ?? this.at(this.#number);
+  /** The number of its last socket, and the numbers of earlier ones that still drain. */
+  sample(): Pick<InspectedPeer, 'c' | 'draining'> {
+    const last = Math.max(0, ...this.#known.keys());
+    const { c } = this.at(last);
+    const draining = [...this.#known].flatMap(([number, known]) => (number !== last && this.#isOpen(number) === true ? [known.c] : []));
+    return draining.length === 0 ? { c } : { c, draining };
+  }
+
+  #begin(number: number): WatchedConnection {
+    for (const known of this.#known.keys()) if (this.#isOpen(known) === false) this.#known.delete(known);
+    const { peer } = this;
+    const begun = { c: this.next(), isDialer: peer.isDialer, label: Peer.core(peer)?.options.label ?? defaultLabel };
+    this.#known.set(number, begun);
+    return begun;
+  }
+
+  /** `null` of a peer of another copy of the package, which does not show its sockets. */
+  #isOpen(number: number): boolean | null {
+    return Peer.core(this.peer)?.connections.some((open) => open.number === number) ?? null;
   }
 }
 
 // A batch has a sample of each peer, so it leaves out what is known without it.
-function sampleOf(peer: Peer, c: number): InspectedPeer {
+function sampleOf(peer: Peer, sockets: Pick<InspectedPeer, 'c' | 'draining'>): InspectedPeer {
   const { status, isDialer, rttMs, bufferedAmount, codec } = peer;
   const [name = ''] = peer.toString().split(' {');
   const reconnects = status.state === 'open' ? status.reconnects : 0;
   const url = isDialer ? dialledUrl(Peer.core(peer)?.remote ?? '') : undefined;
   return {
-    c,
+    ...sockets,
     name,
     isDialer,
     state: status.state,

@@ -142,8 +142,8 @@ export class Diagram {
 
   #sampled(at: number, peers: readonly InspectedPeer[]): void {
     // A peer that waits to dial again has lost its last connection.
-    const now = new Set(peers.flatMap(({ c, state }) => (state === 'waiting' ? [] : [c])));
-    const before = new Set(this.peers.map(({ c }) => c));
+    const now = new Set(peers.flatMap(({ c, state, draining = [] }) => (state === 'waiting' ? draining : [c, ...draining])));
+    const before = new Set(this.peers.flatMap(({ c, draining = [] }) => [c, ...draining]));
     for (const c of this.timeline.connections) if (!now.has(c)) this.timeline.lost(c, before.has(c) ? at : this.timeline.newest);
     if (peers.length > 0) this.#hasPeers = true;
     for (const peer of peers) {

@@ -587,6 +587,16 @@ describe('the diagram', () => {
     expect(diagram.timeline.lanes[1]).toMatchObject({ end: 'lost', endedAt: 100 });
   });
 
+  it('A socket that drains beside its replacement goes on until it has ended', () => {
+    const diagram = new Diagram();
+    const batch = { at: 50, lines: [line(40, '>', { type: 'open', stream: 1 })], dropped: 0, peers: [PEER] };
+    diagram.receive(batch, 50);
+    diagram.receive({ ...batch, at: 100, lines: [], peers: [{ ...PEER, c: 2, draining: [1] }] }, 100);
+    expect(diagram.timeline.lanes[1]).toMatchObject({ end: null });
+    diagram.receive({ ...batch, at: 150, lines: [], peers: [{ ...PEER, c: 2 }] }, 150);
+    expect(diagram.timeline.lanes[1]).toMatchObject({ end: 'lost', endedAt: 150 });
+  });
+
   describe('a page that opens after the run', () => {
     const OVER = { at: 90_000, lines: request(1_000, 1, 3_000), dropped: 0, peers: [] };
     const shown = ({ view }: Diagram, now: number): number[] => [view.endAt(now) - view.span, view.endAt(now)];
