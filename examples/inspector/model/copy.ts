@@ -14,12 +14,14 @@ export interface Target {
   readonly codec?: string | undefined;
 }
 
-/** The command that opens the same stream again, for bash or zsh. It says `PAYLOAD` for a payload that is not known, or is not JSON. */
+/**
+ * The command that opens a stream with the same payload, for bash or zsh. It says `PAYLOAD` for a payload that is not known, or is not JSON.
+ * Headers of the stream stay out: the command sends headers with the handshake alone.
+ */
 export function asCommand(lane: Lane, { url, codec = 'json' }: Target): string {
   const { f } = lane.marbles.find(({ kind }) => kind === 'open')?.line ?? { f: null };
   const named = codec === 'json' ? [] : ['--codec', argument(codec)];
-  const headers = Object.entries(f?.['headers'] ?? {}).map(([name, value]) => `-H ${quoted(`${name}: ${String(value)}`)}`);
-  return ['npx rxmux', subcommand(lane), ...named, ...headers, argument(url), ...payloadOf(f)].join(' ');
+  return ['npx rxmux', subcommand(lane), ...named, argument(url), ...payloadOf(f)].join(' ');
 }
 
 function subcommand(lane: Lane): string {

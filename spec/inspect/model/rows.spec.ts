@@ -292,9 +292,14 @@ describe('copying a lane as a command', () => {
     expect(asCommand(laneOf(...request(0, 1, 5)), TARGET)).toBe(`npx rxmux call ${URL} '{"op":"sum"}'`);
   });
 
-  it('Quotes and headers pass a shell', () => {
-    const open = { type: 'open', stream: 1, end: true, payload: "it's", headers: { user: 'a b' } };
-    expect(asCommand(laneOf(line(0, '>', open)), TARGET)).toBe(`npx rxmux push -H 'user: a b' ${URL} '"it'\\''s"'`);
+  it('Quotes pass a shell', () => {
+    const open = { type: 'open', stream: 1, end: true, payload: "it's" };
+    expect(asCommand(laneOf(line(0, '>', open)), TARGET)).toBe(`npx rxmux push ${URL} '"it'\\''s"'`);
+  });
+
+  it('Headers of the stream stay out, because the command sends its headers with the handshake', () => {
+    const open = { type: 'open', stream: 1, end: true, headers: { 'user id': 7, host: 'a' } };
+    expect(asCommand(laneOf(line(0, '>', open)), TARGET)).toBe(`npx rxmux push ${URL}`);
   });
 
   it.each([
@@ -304,15 +309,15 @@ describe('copying a lane as a command', () => {
     ['characters that reorder or separate text', 'a\u202eb\u2028c\u{e0001}d'],
     ['quotes, backslashes and an exclamation mark beside a control', `it's\\n "!" $HOME\u0007f`],
   ])('The command holds no control character, and bash restores %s', (_, value) => {
-    const open = { type: 'open', stream: 1, end: true, payload: value, headers: { user: value } };
-    const command = asCommand(laneOf(line(0, '>', open)), TARGET);
+    const open = { type: 'open', stream: 1, end: true, payload: value };
+    const url = `${URL}/${value}`;
+    const command = asCommand(laneOf(line(0, '>', open)), { url });
     expect(command).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
-    expect(argumentsOf(command)).toEqual(['rxmux', 'push', '-H', `user: ${value}`, URL, JSON.stringify(value)]);
+    expect(argumentsOf(command)).toEqual(['rxmux', 'push', url, JSON.stringify(value)]);
   });
 
   it('A NUL becomes a replacement character, because no argument can hold it', () => {
-    const open = { type: 'open', stream: 1, end: true, headers: { user: 'a\0b' } };
-    expect(argumentsOf(asCommand(laneOf(line(0, '>', open)), TARGET))[3]).toBe('user: a\ufffdb');
+    expect(argumentsOf(asCommand(laneOf(...request(0, 1, 5)), { url: `${URL}/a\0b` }))[2]).toBe(`${URL}/a\ufffdb`);
   });
 
   it('An address with characters of a shell is one argument', () => {
