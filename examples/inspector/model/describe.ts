@@ -18,7 +18,7 @@ const PREFIXES = ['', 'k', 'M', 'G'];
 
 /** `46 B`, `1.4 kB`, `16.8 MB`. */
 export function sizeText(bytes: number): string {
-  const power = bytes < 1 ? 0 : Math.min(PREFIXES.length - 1, Math.floor(Math.log10(Math.round(bytes)) / 3));
+  const power = bytes < 1 ? 0 : Math.min(PREFIXES.length - 1, Math.floor(Math.log10(Number(bytes.toPrecision(3))) / 3));
   const scaled = bytes / 1000 ** power;
   return `${power === 0 || scaled >= 100 ? Math.round(scaled) : scaled.toFixed(1)} ${PREFIXES[power] ?? ''}B`;
 }
@@ -26,15 +26,19 @@ export function sizeText(bytes: number): string {
 /** `0.42 ms`, `14 ms`, `3.4 s`, `2 min 5 s`. */
 export function durationText(ms: number): string {
   if (ms < 1) return `${ms.toFixed(2)} ms`;
-  if (ms < 1_000) return `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`;
-  if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
-  return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1_000)} s`;
+  if (Math.round(ms) < 1_000) return `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`;
+  // From here on, the seconds would read 60.0.
+  if (ms < 59_950) return `${(ms / 1_000).toFixed(1)} s`;
+  const seconds = Math.round(ms / 1_000);
+  return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
 
 /** A time since the feed began: `1:23.456`, or `1:23` without its ms. */
 export function clockText(ms: number, digits: 0 | 1 | 3 = 3): string {
-  const minutes = Math.floor(ms / 60_000);
-  const seconds = ((ms % 60_000) / 1_000).toFixed(digits);
+  const unit = 10 ** (3 - digits);
+  const shown = Math.round(ms / unit) * unit;
+  const minutes = Math.floor(shown / 60_000);
+  const seconds = ((shown % 60_000) / 1_000).toFixed(digits);
   return `${minutes}:${seconds.padStart(digits === 0 ? 2 : 3 + digits, '0')}`;
 }
 

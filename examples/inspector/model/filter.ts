@@ -19,7 +19,7 @@ const TERMS: Readonly<Record<string, (value: string, sign: string) => Filter>> =
   type: (value) => (marble) => marble.kind === value || marble.line.f?.['type'] === value,
   code: (value) => (marble) => codesOf(marble).includes(value.toUpperCase()),
   text: (value) => (marble) => holds(contentOf(marble), value),
-  from: (value) => (marble) => 'dialer'.startsWith(value.toLowerCase()) === marble.ofDialer,
+  from: sideFilter,
   size: sizeFilter,
 };
 
@@ -57,6 +57,12 @@ function sizeFilter(value: string, sign: string): Filter {
   const bound = Number(number) * (UNITS[unit] ?? 1);
   if (sign === '>') return ({ bytes }) => bytes > bound;
   return sign === '<' ? ({ bytes }) => bytes < bound : ({ bytes }) => bytes === bound;
+}
+
+function sideFilter(value: string): Filter {
+  const side = ['dialer', 'acceptor'].find((each) => each.startsWith(value.toLowerCase()));
+  if (side === undefined) throw new FilterError(`expected from:dialer or from:acceptor, got '${value}'`);
+  return ({ ofDialer }) => ofDialer === (side === 'dialer');
 }
 
 function anywhere(value: string): Filter {

@@ -4,7 +4,7 @@ import { of, Subject } from 'rxjs';
 import { contentText, missingText } from '../../../examples/inspector/model/content.js';
 import { asCommand, asTest } from '../../../examples/inspector/model/copy.js';
 import type { Target } from '../../../examples/inspector/model/copy.js';
-import { laneState } from '../../../examples/inspector/model/describe.js';
+import { clockText, durationText, laneState, sizeText } from '../../../examples/inspector/model/describe.js';
 import { DELAY_MS, Diagram } from '../../../examples/inspector/model/diagram.js';
 import { FilterError, filterOf } from '../../../examples/inspector/model/filter.js';
 import type { Lane } from '../../../examples/inspector/model/lane.js';
@@ -182,6 +182,7 @@ describe('the filter', () => {
     ['connection:2', [film]],
     ['from:dialer', [search, cancel]],
     ['from:acceptor', [film]],
+    ['from:A', [film]],
   ])('The filter %p shows what it says', (text, shown) => {
     expect([search, cancel, film].filter(filterOf(text))).toEqual(shown);
   });
@@ -191,9 +192,29 @@ describe('the filter', () => {
     ['name>5', "got 'name>'"],
     ['size>big', "expected a size such as 10k, got 'big'"],
     ['toString:1', "got 'toString:'"],
+    ['from:client', "expected from:dialer or from:acceptor, got 'client'"],
   ])('The filter %p is refused with a reason', (text, reason) => {
     expect(() => filterOf(text)).toThrow(FilterError);
     expect(() => filterOf(text)).toThrow(reason);
+  });
+});
+
+describe('the texts', () => {
+  it.each([
+    [() => durationText(0.42), '0.42 ms'],
+    [() => durationText(999.6), '1.0 s'],
+    [() => durationText(59_960), '1 min 0 s'],
+    [() => durationText(119_600), '2 min 0 s'],
+    [() => durationText(125_000), '2 min 5 s'],
+    [() => clockText(83_456), '1:23.456'],
+    [() => clockText(59_999.9), '1:00.000'],
+    [() => clockText(59_960, 1), '1:00.0'],
+    [() => clockText(59_700, 0), '1:00'],
+    [() => sizeText(46), '46 B'],
+    [() => sizeText(1_400), '1.4 kB'],
+    [() => sizeText(999_600), '1.0 MB'],
+  ])('A number is rounded before its unit is chosen: %s is %s', (text, expected) => {
+    expect(text()).toBe(expected);
   });
 });
 
