@@ -1,6 +1,7 @@
 import { filterOf } from './filter.js';
 import type { InspectedPeer, InspectorBatch } from 'rxmux/inspect';
 import type { Lane } from './lane.js';
+import type { Marble } from './marble.js';
 import { Rows } from './rows.js';
 import type { Row } from './rows.js';
 import { Timeline } from './timeline.js';
@@ -55,10 +56,11 @@ export class Diagram {
   receive({ at, lines, dropped, peers, unwatched = 0, url }: InspectorBatch, local: number): void {
     this.#follow(at, local);
     const drawn = this.now(local);
+    for (const peer of peers) this.#samples.set(peer.c, peer);
     for (const line of lines) {
       const marble = this.timeline.add(line);
       if (line.t < drawn) this.version++;
-      this.totals.add(marble, marble.ofDialer);
+      this.totals.add(marble, this.isSent(marble));
     }
     this.dropped += dropped;
     this.unwatched = unwatched;
@@ -98,6 +100,11 @@ export class Diagram {
   /** The last sample of a connection. */
   sampleOf(c: number): InspectedPeer | undefined {
     return this.#samples.get(c);
+  }
+
+  /** Whether the inspected peer has sent a marble. Of a recording it is the dialer. */
+  isSent({ ofDialer, lane }: Marble): boolean {
+    return ofDialer === (this.sampleOf(lane.c)?.isDialer ?? true);
   }
 
   fold(folds: boolean): void {
@@ -146,10 +153,7 @@ export class Diagram {
     const before = new Set(this.peers.flatMap(({ c, draining = [] }) => [c, ...draining]));
     for (const c of this.timeline.connections) if (!now.has(c)) this.timeline.lost(c, before.has(c) ? at : this.timeline.newest);
     if (peers.length > 0) this.#hasPeers = true;
-    for (const peer of peers) {
-      this.timeline.nameConnection(peer.c, peer.name);
-      this.#samples.set(peer.c, peer);
-    }
+    for (const { c, name } of peers) this.timeline.nameConnection(c, name);
     if (peers.length > 0) this.totals.sample(at, peers);
     this.peers = peers;
   }

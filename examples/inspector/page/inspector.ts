@@ -80,8 +80,8 @@ export class Inspector {
     return this.diagram.view.endAt(this.now);
   }
 
-  /** Whether marbles of the dialer are above the line: they are unless the inspected peer has accepted the connection. */
-  readonly isAbove = ({ ofDialer, lane }: Marble): boolean => ofDialer === (this.diagram.sampleOf(lane.c)?.isDialer ?? true);
+  /** Whether a marble is above the line. */
+  readonly isAbove = (marble: Marble): boolean => this.diagram.isSent(marble);
 
   /** The server of a lane, for a copied command. */
   targetOf({ c }: Lane): Target {

@@ -603,6 +603,12 @@ describe('the diagram', () => {
     expect(diagram.dropped).toBe(2);
   });
 
+  it('The sums count what the inspected peer has sent, also where it has accepted the connection', () => {
+    const diagram = new Diagram();
+    diagram.receive({ at: 300, lines: request(210, 1, 230, { b: 60 }), dropped: 0, peers: [{ ...PEER, isDialer: false }] }, 300);
+    expect(diagram.totals.all()).toMatchObject([{ sent: 1, received: 60 }]);
+  });
+
   it.each([
     ['is gone', []],
     ['waits before it dials again', [{ ...PEER, state: 'waiting' }]],
