@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, it } from '@jest/globals';
+import { afterAll, describe, expect, it, jest } from '@jest/globals';
 import { showInspector } from '../../src/inspector.js';
 import type { ShowInspectorOptions } from '../../src/inspector.js';
 import { createPair } from '../../src/testing.js';
@@ -33,6 +33,12 @@ describe('rxmuxInspector', () => {
   it('It takes part while Vite serves a page, and in no build and no test', () => {
     const applies = (command: string, mode: string): boolean => plugin.apply({}, { command, mode });
     expect([applies('serve', 'development'), applies('build', 'production'), applies('serve', 'test')]).toEqual([true, false, false]);
+  });
+
+  it('It takes part in no test of Vitest under another mode, such as a benchmark', () => {
+    const replaced = jest.replaceProperty(process, 'env', { ...process.env, VITEST: 'true' });
+    expect(['benchmark', 'staging'].map((mode) => plugin.apply({}, { command: 'serve', mode }))).toEqual([false, false]);
+    replaced.restore();
   });
 
   it('It puts a module between a page and rxmux, which itself gets the package', () => {

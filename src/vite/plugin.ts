@@ -55,8 +55,8 @@ export function rxmuxInspector(options: RxmuxInspectorOptions = {}): RxmuxInspec
   return {
     name: 'rxmux-inspector',
     enforce: 'pre',
-    // Vitest serves too.
-    apply: (_config, { command, mode }) => command === 'serve' && mode !== 'test',
+    // Vitest serves too, under any mode.
+    apply: (_config, { command, mode }) => command === 'serve' && mode !== 'test' && process.env['VITEST'] === undefined,
     config: () => ({ optimizeDeps: { include: ['rxjs', 'rxmux', 'rxmux/inspector'] } }),
     resolveId: (source, importer, asked) => (source === 'rxmux' && importer !== INSPECTED && asked?.ssr !== true ? INSPECTED : null),
     load: (id) => (id === INSPECTED ? inspected(isOpen) : null),
