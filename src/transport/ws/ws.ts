@@ -211,7 +211,7 @@ export class WsTransport extends W3cTransport<WebSocket> {
     };
     const failed = ({ code = '', message }: Error & { readonly code?: string }): void => {
       if (NO_ANSWER.test(code)) this.#hint = tlsHint(ws);
-      else if (message.includes(NO_TLS)) this.#hint = TLS_HINT;
+      else if (NO_TLS.test(message)) this.#hint = TLS_HINT;
     };
     ws.once('unexpected-response', refused);
     ws.once('error', failed);
@@ -287,8 +287,8 @@ const HINTS: ReadonlyMap<number, string> = new Map([
 ]);
 /** Codes of a handshake that was not answered in HTTP: with an alert of TLS, or not at all. */
 const NO_ANSWER = /^(HPE_\w+|ECONNRESET)$/;
-/** OpenSSL's text for an answer without TLS. */
-const NO_TLS = 'wrong version number';
+/** OpenSSL's texts for an answer without TLS: up to 3.1, and later. */
+const NO_TLS = /wrong version number|packet length too long/;
 const TLS_HINT = '; does this port speak TLS?';
 /** The most text of an answer that is read, in UTF-16 units, and the longest time for it, in ms. */
 const MOST_ANSWER = 2_048;
