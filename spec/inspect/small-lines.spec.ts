@@ -133,13 +133,16 @@ describe('a redaction', () => {
     expect(lines.flatMap(({ n }) => n ?? [])).toEqual([]);
   });
 
-  it('A redaction that returns no frame keeps the frame out', async () => {
+  it.each<readonly [what: string, redact: () => Promise<null>]>([
+    ['a promise', () => Promise.resolve(null)],
+    ['a promise that rejects', () => Promise.reject(new Error('no key'))],
+  ])('A redaction that returns %s keeps the frame out', async (_, redact) => {
     const { dialer } = createPair({ acceptor: { onStream: (_, stream) => stream.reply(null) } });
     const logged = jest.spyOn(logger, 'error').mockReturnValue();
     CLOSED.push(() => {
       logged.mockRestore();
     });
-    const inspection = inspect(dialer, { redact: (async () => Promise.resolve(null)) as never });
+    const inspection = inspect(dialer, { redact: redact as never });
     await dialer.request(1);
     expect(inspection.lines).toEqual([]);
     expect(logged).toHaveBeenCalledWith('rxmux: redact failed', new TypeError('redact: expected a frame or null, got an object'));

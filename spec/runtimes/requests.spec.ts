@@ -49,6 +49,13 @@ describe('upgrades that are Request objects', () => {
     ['is refused with headers', { verify: () => refuse(429, { 'Retry-After': '5' }, 'slow down') }, {}, 429, 'slow down'],
     ['waits for `verify` too long', { verify: () => new Promise(() => undefined), verifyTimeoutMs: 1 }, {}, 503, 'in time'],
     ['fails `addressOf`', { addressOf: () => '10.0.0.1:8080' }, {}, 500, 'could not be judged'],
+    [
+      'gets a promise from `addressOf`',
+      { addressOf: (() => Promise.reject(new Error('no store'))) as never },
+      {},
+      500,
+      'could not be judged',
+    ],
     ['is one too many', { totalLimits: { maxConnections: 0 } }, {}, 503, 'too many connections'],
   ])('A server of requests refuses a request that %s', async (_what, options, headers, status, body) => {
     const answer = await serve(options).hooks.upgrade(asking(headers));

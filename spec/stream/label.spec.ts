@@ -48,6 +48,7 @@ describe('The label of a stream', () => {
   it.each([
     ['throws', () => { throw new Error('of the user'); }], // prettier-ignore
     ['returns no text', () => 7 as unknown as string],
+    ['returns a promise that rejects', () => Promise.reject(new Error('of the user')) as never],
   ])('A label function that %s names no stream, and harms none', async (_what, label) => {
     expect(await labelsOf({ op: 'sum' }, label)).toEqual(['', '']);
   });

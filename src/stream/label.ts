@@ -1,3 +1,5 @@
+import { markHandled } from './promises.js';
+
 /** Names a stream for people, from the payload that it was opened with; an empty text names none. */
 export type Label = (payload: unknown) => string;
 
@@ -25,10 +27,12 @@ export function defaultLabel(payload: unknown): string {
 export function labelled(label: Label, payload: unknown): string {
   try {
     const text: unknown = label(payload);
-    return isText(text) ? text.slice(0, MAX_LENGTH) : '';
+    if (isText(text)) return text.slice(0, MAX_LENGTH);
+    markHandled(text);
   } catch {
-    return '';
+    // A faulty label names no stream.
   }
+  return '';
 }
 
 function isText(value: unknown): value is string {
