@@ -337,6 +337,18 @@ describe('upgrade hub', () => {
       expect(statuses).toEqual([...PATHS.map(() => 101), 404]);
     });
 
+    it('A request may name the whole address in place of its path (RFC 9112 §3.2.2)', async () => {
+      served(...PATHS);
+      const targets = ['http://example.org/0?token=1', 'HTTP://example.org:8080/1', 'http://example.org'];
+      const answers = await Promise.all(targets.map((path) => handshake(http.now, { path })));
+      for (const { socket } of answers) socket.destroy();
+      expect(answers.map(({ status, body }) => [status, body])).toEqual([
+        [101, ''],
+        [101, ''],
+        [404, 'nothing answers at /\n'],
+      ]);
+    });
+
     it('A closed server no longer answers its path, and the last one removes the upgrade listener', async () => {
       served('/a', '/b');
       await servers[0]?.close();

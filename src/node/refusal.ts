@@ -81,9 +81,12 @@ export function refuse(status: number, headers: OutgoingHttpHeaders = {}, reason
   return refusalOf(status, reason, () => headerLines('headers', headers));
 }
 
+/** The target of a request may be a whole address (RFC 9112 §3.2.2). */
+const ADDRESS = /^[a-z][a-z\d+.-]*:\/\/[^/?]*/i;
+
 /** The path of a request, without its query, which may hold a token. */
-export function pathOf(request: IncomingMessage): string {
-  return (request.url ?? '/').split('?', 1)[0] ?? '/';
+export function pathOf({ url = '' }: IncomingMessage): string {
+  return url.replace(ADDRESS, '').split('?', 1)[0] || '/';
 }
 
 /** Reads the facts of a request of Node's server. */
