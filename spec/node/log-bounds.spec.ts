@@ -147,6 +147,36 @@ describe('log bounds', () => {
       expect([shown.message, shown.status, shown.stack]).toEqual(['too much', 7, ['RangeError: too much', ...expected].join('\n')]);
     });
 
+    class Hidden extends Error {
+      readonly #code = 7;
+
+      override get name(): string {
+        return `Hidden${this.#code}`;
+      }
+    }
+
+    class Drawn extends Error {
+      readonly #code = 7;
+
+      [inspect.custom](): string {
+        return `Drawn: ${this.message} ${this.#code}\n${OWN}`;
+      }
+    }
+
+    it.each<[what: string, error: Error, shown: string]>([
+      [
+        'a DOMException',
+        new DOMException('too late', 'AbortError'),
+        `DOMException [AbortError]: too late\n${OWN}\n    at 1 of rxmux and below`,
+      ],
+      ['an error with private fields', new Hidden('too late'), `Hidden7: too late\n${OWN}\n    at 1 of rxmux and below`],
+      ['an error that draws itself', new Drawn('too late'), `Drawn: too late 7\n${OWN}`],
+    ])('The log shows %s', (what, error, shown) => {
+      Object.defineProperty(error, 'stack', { value: [`${error.name}: too late`, OWN, OURS].join('\n') });
+      log('error', `the view of ${what}`, error);
+      expect(inspect(lines[0]?.[1])).toContain(shown);
+    });
+
     it('The log passes on a short error of the program itself', () => {
       const error = Object.assign(new Error('short'), { stack: `Error: short\n${OWN}` });
       log('error', 'an error that is passed on', error);

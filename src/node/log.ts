@@ -1,4 +1,5 @@
 import { inspect } from 'node:util';
+import { identity } from 'rxjs';
 import { FRAME, boundRates, stackOf } from '../acceptor/sparse-log.js';
 import { log, showable } from '../logger.js';
 import type { WriteLine } from '../logger.js';
@@ -35,14 +36,17 @@ function writeUnlessFull(to: 'stdout' | 'stderr', write: WriteLine, suffix: stri
 
 /** Returns what the log shows of a thrown value: the value itself, or a copy with a folded stack, or the beginning of a long text. */
 function bounded(thrown: unknown): unknown {
-  const shown = folded(showable(thrown));
-  try {
-    const text = typeof shown === 'string' ? shown : inspect(shown, { maxStringLength: MOST_OF_ERROR });
-    return text.length <= MOST_OF_ERROR ? shown : cut(text, MOST_OF_ERROR);
-  } catch {
-    // The value cannot be shown, and the console says so.
-    return shown;
-  }
+  const whole = showable(thrown);
+  for (const show of [folded, identity])
+    try {
+      const shown = show(whole);
+      const text = typeof shown === 'string' ? shown : inspect(shown, { maxStringLength: MOST_OF_ERROR });
+      return text.length <= MOST_OF_ERROR ? shown : cut(text, MOST_OF_ERROR);
+    } catch {
+      // A getter of the error has thrown, or a method of the copy, which lacks private fields.
+    }
+  // The value cannot be shown.
+  return whole;
 }
 
 /** Puts the frames of the program first, and folds the library's frames. */
@@ -53,7 +57,9 @@ function folded(thrown: unknown): unknown {
   if (ours.length === 0 && own.length <= MOST_FRAMES && head.length <= MOST_OF_MESSAGE) return thrown;
   const copy = new Error(cut(thrown.message, MOST_OF_MESSAGE));
   Object.setPrototypeOf(copy, Object.getPrototypeOf(thrown) as object);
-  const properties = new Map(Object.entries(Object.getOwnPropertyDescriptors(thrown)));
+  // The name of a DOMException comes from a getter that takes no copy.
+  const properties = new Map<string, PropertyDescriptor>([['name', { value: thrown.name }]]);
+  for (const [name, property] of Object.entries(Object.getOwnPropertyDescriptors(thrown))) properties.set(name, property);
   for (const name of ['stack', 'message']) properties.delete(name);
   Object.defineProperties(copy, Object.fromEntries(properties));
   copy.stack = [cut(head, MOST_OF_MESSAGE), ...framesOf(own.length === 0 ? ours : own), ...foldOf(own.length === 0 ? [] : ours)].join(
