@@ -70,6 +70,15 @@ describe('connect', () => {
       await peer.close();
     });
 
+    it('`connect` leaves out a header that is undefined', async () => {
+      let seen: IncomingMessage['headers'] = {};
+      const { http } = await muxServer({ verify: ({ headers }) => ((seen = headers), true) });
+      const peer = dial(http, { headers: { Authorization: undefined, 'X-A': '' } });
+      await peer.opened;
+      expect([seen.authorization, seen['x-a']]).toEqual([undefined, '']);
+      await peer.close();
+    });
+
     describe('refusals', () => {
       it('`connect` fails with CodecMismatch at 400, and does not dial again', async () => {
         const { http, refusals } = await muxServer({ codec: new MsgpackCodec() });

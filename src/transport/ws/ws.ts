@@ -365,11 +365,16 @@ export interface WsDialOptions {
 }
 
 /** Dials with one subprotocol. */
-export function dialWs(url: string, protocol: string, { headers, agent, tls, maxPayload, deflate = null }: WsDialOptions): WsTransport {
+export function dialWs(
+  url: string,
+  protocol: string,
+  { headers = {}, agent, tls, maxPayload, deflate = null }: WsDialOptions,
+): WsTransport {
   return new WsTransport(
     new WebSocket(url, [protocol], {
       ...tls,
-      ...(headers === undefined ? {} : { headers }),
+      // Node would refuse a header that is `undefined`.
+      headers: Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== undefined)),
       ...(agent === undefined ? {} : { agent }),
       ...READ_AT_ONCE,
       maxPayload,
