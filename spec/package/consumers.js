@@ -65,6 +65,7 @@ function checkOldestPeers(directory) {
   install(directory, tarball, ...oldest);
   checkProgram(directory, `it runs with ${oldest.join(' and ')}`);
   checkIndexKeys(directory);
+  checkKeptData(directory);
 }
 
 /** An object of one high index holds no place of 8 bytes for each index below. Decoders before 3.1.0 passed over the converter of keys. */
@@ -82,6 +83,27 @@ function checkIndexKeys(directory) {
     console.log(heldBy('1023') < (8 * 1023) / 2);`;
   const printed = run(directory, process.execPath, '--expose-gc', '--input-type=commonjs', '--eval', program);
   check('an index key reserves no memory with the oldest @msgpack/msgpack', printed === 'true\n');
+}
+
+/** Before 5.80.10 a query took back the data of a stream once its last reader had left. */
+function checkKeptData(directory) {
+  const program = `const { QueryClient, QueryObserver } = require('@tanstack/query-core');
+    const { NEVER, concat, of } = require('rxjs');
+    const { contract, stream } = require('rxmux/contract');
+    const { queries } = require('rxmux/tanstack');
+    const { createPair } = require('rxmux/testing');
+    const api = contract({ lines: stream() });
+    const { dialer } = createPair(api, { lines: () => concat(of('a'), NEVER) });
+    const client = new QueryClient();
+    const options = queries(dialer, api).lines.streamedOptions();
+    const leave = new QueryObserver(client, options).subscribe(({ data }) => {
+      if (data === undefined) return;
+      leave();
+      console.log(client.getQueryData(options.queryKey).join());
+      process.exit();
+    });`;
+  const printed = run(directory, process.execPath, '--input-type=commonjs', '--eval', program);
+  check('a streamed query keeps its data with the oldest @tanstack/query-core', printed === 'a\n');
 }
 
 /** The oldest React of the range renders on a server, where no stream opens. */
