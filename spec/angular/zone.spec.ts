@@ -1,8 +1,18 @@
 import '../support/platform/zone.js';
 import { expect, it } from '@jest/globals';
-import { createEnvironmentInjector, EnvironmentInjector, inject, Injector, NgZone, provideZoneChangeDetection } from '@angular/core';
+import {
+  createEnvironmentInjector,
+  EnvironmentInjector,
+  inject,
+  Injector,
+  NgZone,
+  provideZoneChangeDetection,
+  runInInjectionContext,
+} from '@angular/core';
 import { TestBed } from '@angular/core/testing';
-import { injectPeer, muxResource, provideMux } from '../../src/angular.js';
+import { NEVER } from 'rxjs';
+import { injectCall, injectPeer, muxResource, provideMux } from '../../src/angular.js';
+import { shared } from '../../src/contract.js';
 import type { Peer } from '../../src/index.js';
 import { createServer } from '../../src/testing.js';
 import { until } from '../support/socket/leaks.js';
@@ -52,6 +62,22 @@ it('With zone.js the end of a resource that shares its stream leaves the zone st
   expect(zone.hasPendingMacrotasks).toBe(false);
   TestBed.resetTestingModule();
   await peer.closed;
+});
+
+it.each(['abort', 'destroy'] as const)('With zone.js the `%s` that ends a call of a shared function leaves the zone stable', (end) => {
+  const [own, { call, abort }] = application([provideZoneChangeDetection()], () => {
+    const injector = createEnvironmentInjector([], inject(EnvironmentInjector));
+    const open = shared(() => NEVER);
+    return [injector, runInInjectionContext(injector.get(Injector), () => injectCall(open, { abortOnLeave: true }))] as const;
+  });
+  const zone = TestBed.inject(NgZone);
+  zone.run(() => {
+    void call();
+    if (end === 'abort') abort();
+    else own.destroy();
+  });
+  expect(zone.hasPendingMacrotasks).toBe(false);
+  TestBed.resetTestingModule();
 });
 
 it('Loaded for a spec, zone.js patches nothing of the EventTarget that all files share', () => {

@@ -42,13 +42,15 @@ export function injectCall<Args extends readonly unknown[], T, X extends Procedu
   const close = store.subscribe(() => {
     state.set(store.state());
   });
+  // A shared call outlives its last reader for a moment, by a timer.
+  const abort = (): void => zone.runOutsideAngular(store.abort);
   inject(DestroyRef).onDestroy(() => {
     close();
-    if (options.abortOnLeave === true) store.abort();
+    if (options.abortOnLeave === true) abort();
   });
   return {
     call: (...args) => zone.runOutsideAngular(() => store.make(open, args)),
-    abort: store.abort,
+    abort,
     pending: computed(() => state().pending),
     data: computed(() => state().data),
     error: computed(() => state().error),
