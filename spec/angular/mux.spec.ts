@@ -608,6 +608,14 @@ describe('muxResource', () => {
     expect(resource.status()).toBe('loading');
   });
 
+  it.each<[string, () => unknown]>([
+    ['A resource', () => muxResource({ stream: () => NEVER })],
+    ['A status', injectStatus],
+  ])('%s refuses an object that is no peer', (_what, use) => {
+    const pair = { provide: MUX, useValue: createPair() };
+    expect(() => application([provideZonelessChangeDetection(), pair], use)).toThrow('MUX: expected a Peer, got an object');
+  });
+
   it('A resource needs a peer', () => {
     expect(() => application([provideZonelessChangeDetection()], () => muxResource({ stream: () => NEVER }))).toThrow(
       'expected a peer, got none: add provideMux(url) to the providers of the application',

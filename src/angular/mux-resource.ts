@@ -105,7 +105,7 @@ interface Asked<P> {
  * On a server (SSR and prerender) it opens nothing, and its status is `loading`, as at first in the browser. Only `initial` keeps an
  * application from being stable, until its value is there. Call it where `inject` works, or pass an `injector`.
  *
- * @throws TypeError for an unknown option and for a `stream` that is no function; Error where no provider has a peer
+ * @throws TypeError for an unknown option, a `stream` that is no function, and a `MUX` that is no peer; Error where no provider has a peer
  *
  * @example
  * ```ts

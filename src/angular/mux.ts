@@ -5,6 +5,7 @@ import type { PeerStatus } from '../peer/status.js';
 import { connect } from '../peer/connect.js';
 import type { ConnectOptions } from '../peer/connect.js';
 import type { ConnectUrl } from '../peer/dial/dialer.js';
+import { checkPeer } from '../peer/options.js';
 import type { Peer } from '../peer/peer.js';
 
 /**
@@ -66,7 +67,7 @@ export function isOnServer(): boolean {
 /**
  * Returns the peer of {@link provideMux}. Call it where `inject` works.
  *
- * @throws Error where no provider has a peer
+ * @throws Error where no provider has a peer; TypeError for an object that is no peer
  *
  * @example
  * ```ts
@@ -79,13 +80,14 @@ export function isOnServer(): boolean {
 export function injectPeer(): Peer {
   const peer = inject(MUX, { optional: true });
   if (peer === null) throw new Error('expected a peer, got none: add provideMux(url) to the providers of the application');
+  checkPeer('MUX', peer, 'status$');
   return peer;
 }
 
 /**
  * Returns the state of the connection as a signal. Call it where `inject` works.
  *
- * @throws Error where no provider has a peer
+ * @throws Error where no provider has a peer; TypeError for an object that is no peer
  *
  * @example
  * ```ts
