@@ -13,7 +13,7 @@ import {
 import type { EnvironmentProviders, Provider, WritableSignal } from '@angular/core';
 import { TestBed } from '@angular/core/testing';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { EMPTY, NEVER, Observable, Subject, throwError } from 'rxjs';
+import { EMPTY, NEVER, Observable, of, Subject, throwError } from 'rxjs';
 import { injectPeer, injectStatus, MUX, muxResource, provideMux } from '../../src/angular.js';
 import { shared } from '../../src/contract.js';
 import type { MuxResource, MuxResourceOptions } from '../../src/angular.js';
@@ -527,6 +527,24 @@ describe('muxResource', () => {
       await stable;
       expect(states(resource)).toEqual(['resolved', 'of the server', undefined]);
       expect(page.get(KEY, '')).toBe('of the server');
+    });
+
+    it('A server whose parameters come after the value renders it then, as the page begins', async () => {
+      const params = signal<string | undefined>(undefined);
+      const initial = { key: 'price', load: () => of('of the server') };
+      const options: MuxResourceOptions<string, string | undefined> = { params, stream: () => NEVER, defaultValue: 'none', initial };
+      const resource = transferring(options, ON_SERVER);
+      const seen = [];
+      for (const next of [undefined, 'ACME', 'OTHER']) {
+        params.set(next);
+        await settle();
+        seen.push([resource.status(), resource.value()]);
+      }
+      expect(seen).toEqual([
+        ['idle', 'none'],
+        ['resolved', 'of the server'],
+        ['resolved', 'of the server'],
+      ]);
     });
 
     it.each([

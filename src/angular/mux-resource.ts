@@ -134,6 +134,8 @@ class StreamResource<T, P> implements MuxResource<T | undefined> {
   readonly #round = signal(0);
   readonly #asked: Signal<Asked<P>>;
   readonly #state: WritableSignal<ResourceState<T | undefined>>;
+  /** On a server, the end of `load`. It stays for parameters that come later. */
+  #loaded: Change<T | undefined> = (state) => state;
 
   constructor(options: MuxResourceOptions<T, P>) {
     let transferred = isOnServer() ? undefined : taken(options.initial);
@@ -147,7 +149,7 @@ class StreamResource<T, P> implements MuxResource<T | undefined> {
         // The first stream begins with it, also where there were no parameters at first.
         const held = transferred ?? (keepValue || isSame ? before?.value : undefined);
         transferred = undefined;
-        return opening(held, defaultValue);
+        return this.#loaded(opening(held, defaultValue));
       },
     });
     this.value = computed(() => this.#state().value);
@@ -161,8 +163,12 @@ class StreamResource<T, P> implements MuxResource<T | undefined> {
     const status = untracked(this.status);
     // Without parameters there is no stream: they are `undefined`, or their function has thrown.
     if (untracked(this.#asked).params === undefined || status === 'loading' || status === 'reloading') return false;
-    this.#round.update((round) => round + 1);
+    this.#begin();
     return true;
+  }
+
+  #begin(): void {
+    this.#round.update((round) => round + 1);
   }
 
   #load({ key, load }: InitialValue<T>): void {
@@ -171,10 +177,11 @@ class StreamResource<T, P> implements MuxResource<T | undefined> {
       try {
         const value = await firstValueFrom(observableFrom(load()));
         page.set(makeStateKey<T>(key), value);
-        this.#state.update(arrived<T | undefined>(value));
+        this.#loaded = arrived<T | undefined>(value);
       } catch (error) {
-        this.#state.update(failed(error));
+        this.#loaded = failed(error);
       }
+      this.#begin();
     });
   }
 
