@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from '@jest/globals';
-import { firstValueFrom, lastValueFrom, mergeMap, of, toArray } from 'rxjs';
+import { asyncScheduler, firstValueFrom, lastValueFrom, mergeMap, of, toArray } from 'rxjs';
 import { ResetCode } from '../../src/index.js';
 import type { CallEnd, CallEvent, Peer } from '../../src/index.js';
 import type { OpenOptions } from '../../src/peer/calls.js';
@@ -157,6 +157,30 @@ describe('calls', () => {
       await time.advance(100);
       expect(await failed).toMatchObject({ code: 'DEADLINE_EXCEEDED', timeoutMs: 100, streamId: 1 });
       expect(sent.at(-1)).toMatchObject({ type: 'reset', code: 17 });
+    });
+
+    it.each(CALLS)(
+      'The time-out of %s is DEADLINE_EXCEEDED, also where the reset of a remote with the same deadline comes first',
+      async (_call, call) => {
+        const { dialer, link } = pair(stays);
+        const late = { type: 'reset', stream: 1, code: ResetCode.DEADLINE_EXCEEDED, reason: 'not done within 100 ms' };
+        asyncScheduler.schedule(() => {
+          link.inject('dialer', JSON.stringify(late));
+        }, 100);
+        const failed = call(dialer, { timeoutMs: 100 });
+        await time.advance(100);
+        expect(await failed).toMatchObject({ code: 'DEADLINE_EXCEEDED', timeoutMs: 100, streamId: 1 });
+        expect(time.isOver()).toBe(true);
+      },
+    );
+
+    it('A deadline of the remote alone is a RESET', async () => {
+      const { dialer } = pair((_, stream) => {
+        stream.reset(ResetCode.DEADLINE_EXCEEDED, 'too long here');
+      });
+      const failed = CALLS[0]?.[1](dialer, { timeoutMs: 100 });
+      await time.advance(99);
+      expect(await failed).toMatchObject({ code: 'RESET', resetCode: 17, reason: 'too long here' });
     });
 
     it('`timeoutMs` names the library, not the user, in the cause of the reset', async () => {

@@ -602,6 +602,9 @@ export class StreamCore extends Subject<unknown> implements Deadlined, Abortable
   #resetByRemote({ code, reason, payload }: FrameOf<'reset'>): void {
     const { flood, outbound } = this.connection;
     if ((this.#facts & RUNNING) !== 0) flood.countEarlyReset();
+    // The remote may keep the same deadline, and the timer of a hidden page is late.
+    if (code === ResetCode.DEADLINE_EXCEEDED) this.#deadline?.queue.expire();
+    if (this.isClosed) return;
     outbound.remove(this);
     this.sending?.drop();
     this.advance('recvReset');
