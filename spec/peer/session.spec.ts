@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { Subject, firstValueFrom, map, take, timer } from 'rxjs';
 import { respond } from '../../src/index.js';
 import type { ConnectOptions, DialContext, Hello, Peer, Stream, StreamHandler } from '../../src/index.js';
@@ -40,6 +40,21 @@ describe('Refused and expired hellos', () => {
     const payload = { name: 'REFUSED', message: 'unknown token', declared: true };
     expect(await outcome).toEqual({ error: expect.objectContaining({ code: 'REMOTE', message: 'unknown token', payload }) });
     expect(logs.errors).toEqual([]);
+  });
+
+  it('A dialer stops where its own hello throws `sessionRefused`, and dials again after another error', async () => {
+    const states: unknown[] = [];
+    for (const error of [sessionRefused('log in again'), new Error('the token server is away')]) {
+      const hello = jest.fn(() => Promise.reject<Hello>(error));
+      const { peer } = await dialedBy(echo, { hello: renewing(hello) });
+      states.push([peer.status.state, hello.mock.calls.length > 1]);
+      void peer.close();
+      await time.advance(3_000);
+    }
+    expect(states).toEqual([
+      ['closed', false],
+      ['waiting', true],
+    ]);
   });
 
   it('A dialer says one fresh hello at once after `sessionExpired`, and stops when it has expired too', async () => {

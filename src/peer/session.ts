@@ -12,6 +12,8 @@ import { Peer } from './peer.js';
  *
  * Any other error of `onHello` counts as a fault of the server: its log shows the error, and the client dials again, up to 20 times in a row.
  *
+ * A client's `hello` may throw it too, for a user who has to log in again. Any other error of `hello` is a failed dial, and the next one follows.
+ *
  * @param message for people; the client gets it
  * @returns a RemoteError whose payload is `{ name: 'REFUSED', message, declared: true }`
  *
