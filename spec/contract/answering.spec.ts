@@ -32,6 +32,7 @@ import {
 } from '../../src/contract.js';
 import type { Around, StandardSchemaV1 } from '../../src/contract.js';
 import { RemoteError } from '../../src/index.js';
+import type { Peer } from '../../src/index.js';
 import { connect, refuse, serve } from '../../src/node.js';
 import { collectLogs } from '../support/peer/logs.js';
 import { THENABLES } from '../support/peer/thenables.js';
@@ -45,6 +46,8 @@ describe('answering', () => {
 
   const api = contract({ me: request<void, string>(), square: request<number, number>() });
   const pushes = contract({ news: request<{ text: string }>() });
+  const one = contract({ one: request<void, number>() });
+  const two = contract({ two: request<void, number>() });
 
   const verify = ({ headers }: IncomingMessage) => {
     if (headers.cookie === undefined) return refuse(429);
@@ -83,6 +86,28 @@ describe('answering', () => {
       });
       const peer = connect(await urlOf(server));
       expect(await client(peer, api).me.promise()).toBe('{"user":"any"}');
+      await Promise.all([peer.close(), server.close()]);
+    });
+
+    it.each([
+      ['joined to one', () => answering(contract({ ...one, ...two }), { one: () => 1, two: () => 2 })],
+      [
+        'each by its own `onPeer`',
+        () => {
+          const [first, second] = [answering(one, { one: () => 1 }), answering(two, { two: () => 2 })];
+          return {
+            onPeer: (peer: Peer) => {
+              first.onPeer(peer);
+              second.onPeer(peer);
+            },
+          };
+        },
+      ],
+    ])('A server answers two contracts, %s', async (_how, options) => {
+      const server = serve({ port: 0, host: '127.0.0.1', ...options() });
+      const peer = connect(await urlOf(server));
+      expect([await client(peer, one).one.promise(), await client(peer, two).two.promise()]).toEqual([1, 2]);
+      await expect(peer.request(['three'])).rejects.toMatchObject({ payload: { name: 'UNKNOWN', data: [] } });
       await Promise.all([peer.close(), server.close()]);
     });
 

@@ -375,7 +375,8 @@ export interface AnsweringOptions<V extends Verify, Name extends string> extends
  * Makes options that have a server answer a contract: spread them into the options of `serve`, `handleUpgrade` or `accept`. The server
  * imports no code of contracts by itself.
  *
- * @returns `onPeer`, and `verify` where the options have it. A server with an `onPeer` of its own calls this one in it
+ * @returns `onPeer`, and `verify` where the options have it. A server with an `onPeer` of its own, or with two contracts, calls each `onPeer` in
+ *   one: a second spread would replace the first
  * @throws TypeError as {@link answer} does
  *
  * @example
