@@ -77,6 +77,7 @@ describe('exports', () => {
       metricsOf: true,
       joinPages: true,
       serveTab: true,
+      forwardTo: true,
       leavePort: true,
       serveReady: true,
       limitEach: true,
@@ -256,6 +257,28 @@ describe('tabs', () => {
     expect(await firstValueFrom(tab.open$('count').pipe(take(2), toArray()))).toEqual([0, 1]);
     expect(await causes[2]).toMatchObject({ how: 'reset', by: 'remote', code: ResetCode.CANCEL });
     await tab.close();
+  });
+
+  it('`forwardTo` passes on headers and trailers of both ends, and refusals as refusals', async () => {
+    const { dialer, acceptor } = createPair();
+    const asked: unknown[] = [];
+    acceptor.onStream(async (payload, stream: Stream) => {
+      if (payload === 'busy') {
+        stream.reset(ResetCode.REFUSED, 'busy');
+        return;
+      }
+      stream.sendHeaders({ total: 2 });
+      asked.push(stream.headers, await firstValueFrom(stream.pipe(toArray())), stream.trailers);
+      await stream.reply('done', { trailers: { rows: 1 } });
+    });
+    const near = createPair();
+    near.acceptor.onStream(page.forwardTo(dialer));
+    const call = near.dialer.open('count', { headers: { trace: 't1' } });
+    void call.send('a');
+    void call.end({ trailers: { sum: 1 } });
+    expect([await lastValueFrom(call), call.replyHeaders, call.trailers]).toEqual(['done', { total: 2 }, { rows: 1 }]);
+    expect(asked).toEqual([{ trace: 't1' }, ['a'], { sum: 1 }]);
+    await expect(near.dialer.request('busy')).rejects.toMatchObject({ code: 'REFUSED', retriable: true, reason: 'busy' });
   });
 });
 

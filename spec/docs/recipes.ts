@@ -81,6 +81,7 @@ export interface Recipes {
   joinPages: (http: Server, handler: StreamHandler, most: number) => MuxServer;
   serveReady: (handler: StreamHandler) => { http: Server; drain: () => Promise<void> };
   serveTab: (port: PortLike, server: Peer) => Peer;
+  forwardTo: (server: Peer) => StreamHandler;
   limitEach: (limiter: limiter.RateLimiterAbstract, userOf: (call: Call) => string) => Around;
   leavePort: (http: Server, mux: MuxServer) => Promise<void>;
   /** `npm run test:package` runs it, with Vue. */
