@@ -50,7 +50,9 @@ export async function buildDeclarations(commonJs, modules) {
     if (!isEntry) continue;
     const isOwn = imports.some((id) => ONLY_MODULES.includes(id));
     const text = isOwn ? code.replace(/(from|import) '\.\//g, "$1 '../cjs/") : `export * from '../cjs/${name}.js';\n`;
-    writeFileSync(join(root, modules, `${name}.d.ts`), text);
+    // A program may augment `rxmux` and import other doors alone. TypeScript then finds `rxmux` only where one of them imports it.
+    const found = name === 'index' ? '' : "import './index.js';\n";
+    writeFileSync(join(root, modules, `${name}.d.ts`), found + text);
   }
   rmSync(types, { recursive: true });
 }

@@ -44,7 +44,7 @@ function checkProgram(directory, title) {
 
 function checkNodeProject(type) {
   const directory = project(type, 'node', type);
-  run(directory, process.execPath, tsc, '--project', '.');
+  for (const config of ['tsconfig.json', 'tsconfig.context.json']) run(directory, process.execPath, tsc, '--project', config);
   checkProgram(directory, `a ${type} project type-checks and runs`);
   return directory;
 }
