@@ -170,8 +170,10 @@ type KeyParts = readonly [prefix: string, name: string];
 function queriesOf(peer: Peer, api: Contract, calls: object, [prefix, space]: KeyParts): unknown {
   const made = Object.entries(api).map(([name, entry]) => {
     const call = (calls as AnyCalls)[name];
-    if (!isProcedure(entry)) return [name, queriesOf(peer, entry, call as AnyCalls, [prefix, `${space}${name}.`])];
-    return [name, optionsOf(peer, [prefix, space + name], call as AnyCall, entry.kind === 'upload')];
+    const options = isProcedure(entry)
+      ? optionsOf(peer, [prefix, space + name], call as AnyCall, entry.kind === 'upload')
+      : queriesOf(peer, entry, call as AnyCalls, [prefix, `${space}${name}.`]);
+    return [name, options];
   });
   return Object.freeze(Object.fromEntries(made));
 }
@@ -191,12 +193,11 @@ function optionsOf(peer: Peer, parts: KeyParts, call: AnyCall, isUpload: boolean
     },
     mutationOptions: (options: OpenOptions<unknown, never> = {}) => {
       checkOptions(options, OPEN_NAMES);
-      const mutationFn = (variables: unknown): Promise<unknown> => {
-        if (!isUpload) return call.promise(variables, options);
-        const { payload, input } = variables as UploadVariables<unknown, unknown>;
-        return upload.promise(payload, input, options);
+      return {
+        mutationKey: queryKey(),
+        mutationFn: (variables: UploadVariables<unknown, unknown>) =>
+          isUpload ? upload.promise(variables.payload, variables.input, options) : call.promise(variables, options),
       };
-      return { mutationKey: queryKey(), mutationFn };
     },
     streamedOptions: (payload: unknown, options: StreamedOptions<unknown, unknown, unknown> = {}) => ({
       queryKey: queryKey(payload),
@@ -221,7 +222,7 @@ function streamed(
       const open = (): Observable<unknown> => {
         const held = resume && cache.getQueryData(queryKey);
         data = held === undefined ? initialValue : held;
-        return call(held === undefined || resume === undefined ? payload : resume(held), { ...options, signal });
+        return call(held === undefined ? payload : resume?.(held), { ...options, signal });
       };
       const reading = reopenOnReconnect(peer, { open })
         .pipe(tap((item) => cache.setQueryData(queryKey, (data = reducer(data, item)))))

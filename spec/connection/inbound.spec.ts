@@ -977,20 +977,6 @@ describe('departures', () => {
       expect([bad.cause, good.cause]).toEqual([expect.objectContaining({ code: ResetCode.INTERNAL_ERROR }), null]);
     });
 
-    it('Session sends nothing for a notification without a stream that cannot be encoded', () => {
-      const { rig, codec } = pickyRig();
-      codec.refuses = ({ payload }) => payload === 'bad';
-      const { outbound } = rig.connection;
-      for (const payload of ['bad', 'good']) {
-        expect(outbound.passes(null)).toBe(true);
-        const frame = new OutgoingFrame({ type: 'open', stream: rig.connection.takeId(), payload, end: true }, `"${payload}"`, codec);
-        outbound.send({ frame, stream: null, message: null }, 6);
-      }
-      expect(rig.news).toEqual([{ type: 'open', stream: 3, payload: 'good', end: true }]);
-      expect(logs.errors).toEqual([`rxmux: stream 1: a frame of type 'open' could not be encoded`]);
-      expect(rig.connection.isOver).toBe(false);
-    });
-
     it('Session resets a stream when a later slice of its open cannot be encoded', () => {
       const { rig, codec } = pickyRig({ maxFrameBytes: 256 });
       let slices = 0;

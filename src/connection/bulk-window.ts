@@ -162,8 +162,8 @@ export class BulkWindow<S> {
   }
 
   /** Returns whether a stream's last frame was bulk and its next frame has to wait. */
-  holds(stream: S): boolean {
-    return this.#streams.has(stream) && !this.open;
+  holds(stream: S | null): boolean {
+    return stream !== null && this.#streams.has(stream) && !this.open;
   }
 
   /** A slice or a whole bulk frame leaves, or many small values have left. */

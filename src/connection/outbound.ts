@@ -414,7 +414,7 @@ export class Outbound implements Place, PipelineHost {
 
   /** Whether a frame may leave without queueing; `null` for a frame without a stream. */
   passes(stream: StreamCore | null): boolean {
-    return this.#isDirect() && (stream === null || !this.#holds(stream));
+    return this.#isDirect() && !this.#holds(stream);
   }
 
   /** Sends a frame that {@link passes}, with `bytes` of payload. */
@@ -538,7 +538,7 @@ export class Outbound implements Place, PipelineHost {
   // Bulk
 
   /** Whether a stream has sent bulk, and its next frame has to wait for more answers. */
-  #holds(stream: StreamCore): boolean {
+  #holds(stream: StreamCore | null): boolean {
     return this.window?.holds(stream) === true;
   }
 
@@ -626,15 +626,14 @@ export class Outbound implements Place, PipelineHost {
     }
   }
 
-  /** Ends the stream of a frame that cannot be cut or encoded. The connection goes on. A notification may have no stream. */
+  /** Ends the stream of a frame that cannot be cut or encoded. The connection goes on. */
   #unsendable(frame: Frame, stream: StreamCore | null, error: unknown): void {
     const isReset = frame.type === 'reset';
-    if (stream === null ? frame.type !== 'open' : isReset && encodedPartOf(frame) === null) {
+    if (stream === null || (isReset && encodedPartOf(frame) === null)) {
       this.connection.fail(error);
       return;
     }
-    log('error', `stream ${frame.stream}: a frame of type '${frame.type}' could not be encoded`, error);
-    if (stream === null) return;
+    log('error', `stream ${stream.id}: a frame of type '${frame.type}' could not be encoded`, error);
     if (!stream.isClosed) stream.reset('library', ResetCode.INTERNAL_ERROR, 'a frame could not be encoded');
     else {
       // The stream had closed before this frame left. Send a reset without the part that cannot be encoded.

@@ -6,6 +6,7 @@ import { encodedPayload } from '../stream/payload.js';
 import type { SharedPayload } from '../stream/payload.js';
 import { sendable } from '../stream/sending.js';
 import type { StreamCore } from '../stream/stream-core.js';
+import { hasFragmentCost } from '../wire/codec.js';
 import type { Frame, MetadataInput } from '../wire/frame.js';
 import type { PeerCore } from './core.js';
 import { Peer } from './peer.js';
@@ -34,14 +35,14 @@ export function sendShared(this: PeerCore, stream: StreamCore, payload: SharedPa
 }
 
 /**
- * Notifies a peer. The short way of a notification makes no stream, which would end as its open leaves. Only a small one goes it that leaves
- * at once, while no code follows the calls of its peer.
+ * Notifies a peer. The short way of a notification makes no stream, which would end as its open leaves. A notification goes it that is small,
+ * leaves at once, and cannot fail to be encoded. No code may follow the calls of its peer.
  *
  * @throws the errors of `peer.notify`
  */
 export function notify(peer: Peer, payload: unknown, headers?: MetadataInput): void {
   const core = Peer.core(peer);
-  if (core === null || followsCalls(core)) peer.notify(payload, { headers });
+  if (core === null || followsCalls(core) || !hasFragmentCost(core.codec)) peer.notify(payload, { headers });
   else {
     const encoded = encodedPayload(core.codec, payload);
     const copy = freezeMetadata(headers, core.codec);
