@@ -343,13 +343,14 @@ describe('inspect', () => {
     it('The label of a peer names its streams, and the first key names a payload that was cut', async () => {
       const { dialer } = createPairFromTesting({
         maxFrameBytes: 1_024,
-        dialer: { label: (payload) => (payload === 1 ? 'one' : '') },
+        dialer: { label: (payload) => (payload === 1 ? 'one' : payload === null ? 'none' : '') },
         acceptor: { onStream: (_, stream) => stream.reply(null) },
       });
       const inspection = inspect(dialer);
       await dialer.request(1);
+      await dialer.request();
       await dialer.request({ op: 'upload', text: 'x'.repeat(2_000) });
-      expect(inspection.lines.flatMap(({ n }) => n ?? [])).toEqual(['one', 'upload']);
+      expect(inspection.lines.flatMap(({ n }) => n ?? [])).toEqual(['one', 'none', 'upload']);
       inspection.close();
     });
 

@@ -216,6 +216,14 @@ describe('instrument', () => {
       ]);
   });
 
+  it('A label gets null for a stream without a payload, as for `stream.label`', async () => {
+    const label = (payload: unknown): string => (payload === null ? 'nothing' : 'something');
+    const pair = createPair({ dialer: { label }, acceptor: { label, onStream: (_, stream) => stream.reply(stream.label) } });
+    for (const peer of [pair.dialer, pair.acceptor]) instrument(peer, { tracerProvider, meterProvider, methods: ['nothing'] });
+    expect(await pair.dialer.request()).toBe('nothing');
+    for (const kind of [SpanKind.CLIENT, SpanKind.SERVER]) expect(ended(kind).map(({ name }) => name)).toEqual(['nothing']);
+  });
+
   it.each<[what: string, use: (stream: Stream) => unknown, recorded: unknown[]]>([
     ['threw', () => void failWith(new RangeError('too big')), [['RangeError', 'too big']]],
     ['rejected', () => Promise.reject(new RangeError('too big')), [['RangeError', 'too big']]],

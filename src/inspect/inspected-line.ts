@@ -65,5 +65,6 @@ function withoutContent(frame: Frame, bytes: number): Record<string, unknown> {
 
 function nameOf({ payload, fragment }: Frame, label: Label): string {
   if (typeof fragment === 'string') return shortened(NAME_IN_TEXT.exec(fragment.slice(0, 200))?.[1] ?? '');
-  return payload === ABSENT ? '' : shortened(labelled(label, payload));
+  // A slice of bytes shows no name.
+  return fragment == null ? shortened(labelled(label, payload === ABSENT ? null : payload)) : '';
 }

@@ -11,6 +11,7 @@ import type { Label } from '../stream/label.js';
 import { isError } from '../util/check.js';
 import type { Peer } from '../peer/peer.js';
 import { VERSION } from '../version.js';
+import { ABSENT } from '../wire/frame.js';
 import { queueSizesOf } from './queue-sizes.js';
 import { statusOf } from './status.js';
 import type { SpanSide } from './status.js';
@@ -95,7 +96,7 @@ export class Instruments {
   /** Begins the span of a stream with its payload. `label` names the stream for people. */
   begin(side: SpanSide, label: Label, payload: unknown, parent: Context): TracedCall {
     const [called] = isCall(payload) ? payload : [''];
-    const shown = this.#methods?.has(called) === true ? called : labelled(label, payload);
+    const shown = this.#methods?.has(called) === true ? called : labelled(label, payload === ABSENT ? null : payload);
     const method = this.#methodOf(side, shown);
     const attributes: Attributes = { ...this.options.attributes, 'rpc.system.name': SYSTEM, 'rpc.method': method };
     const original = method === OTHER && shown !== '' ? { ...attributes, 'rpc.method_original': shown } : attributes;
