@@ -283,6 +283,11 @@ describe('connect', () => {
       expect(await peer.closed).toEqual({ code: 1008, reason: (failure as Error).message, wasClean: false, willRetry: false });
     });
 
+    it('`connect` fails for a `socket` that returns a promise, also one that rejects', async () => {
+      const peer = connect('ws://example.org', { socket: () => Promise.reject(new Error('no socket')) as never });
+      await expect(peer.opened).rejects.toThrow('socket: expected a WebSocket, got an object');
+    });
+
     it('`connect` closes with 1008 and fails with CodecMismatch when the socket opens with another subprotocol', async () => {
       const socket = new FakeSocket('CONNECTING');
       const peer = connect('ws://example.org', { socket: () => socket });

@@ -6,6 +6,7 @@ import type { ConnectOptions } from '../peer/connect.js';
 import type { ConnectUrl } from '../peer/dial/dialer.js';
 import { PEER_OPTIONS } from '../peer/options.js';
 import type { Peer } from '../peer/peer.js';
+import { markHandled } from '../stream/promises.js';
 import { readDeflate } from '../transport/ws/deflate.js';
 import type { Deflate, DeflateOptions } from '../transport/ws/deflate.js';
 import { dialWs, transportOf } from '../transport/ws/ws.js';
@@ -64,7 +65,7 @@ export function connect(url: ConnectUrl, options: NodeConnectOptions = {}): Peer
   if (socket !== undefined) refuseGiven(options, Object.keys(NODE_CONNECT_OPTIONS), ' beside socket');
   const { perMessageDeflate: deflate, ...own } = readOptions(NODE_CONNECT_OPTIONS, options);
   return connectOver(url, options, (address, protocol, maxPayload) =>
-    socket === undefined ? dialWs(address, protocol, { ...own, deflate, maxPayload }) : transportOf(socket(address, protocol)),
+    socket === undefined ? dialWs(address, protocol, { ...own, deflate, maxPayload }) : transportOf(markHandled(socket(address, protocol))),
   );
 }
 
