@@ -113,6 +113,29 @@ it.each([
   expect(() => serve({ port: 0, ...(options as object) })).toThrow(new TypeError(message));
 });
 
+it.each<[what: string, totalLimits: unknown]>([
+  ['Promise', Promise.resolve({ maxConnections: 1 })],
+  ['Map', new Map([['maxConnections', 1]])],
+  // In the built package private members have such names.
+  ['Totals', Object.assign(Object.create({ [Symbol.toStringTag]: 'Totals' }) as object, { $a: 1 })],
+])('`serve` refuses a %s that has none of the limits, and would admit everybody', (what, totalLimits) => {
+  expect(() => serve({ port: 0, totalLimits: totalLimits as object })).toThrow(
+    new TypeError(`totalLimits: expected { maxConnections, … }, or new Totals({ … }) of this copy of rxmux, got a ${what}`),
+  );
+});
+
+it('`serve` takes limits of a class, by getters too', async () => {
+  class Configured {
+    get maxConnections(): number {
+      return 7;
+    }
+  }
+  const server = serve({ port: 0, host: '127.0.0.1', totalLimits: new Configured() });
+  await server.listening;
+  expect(server.stats().limits).toEqual({ maxConnections: { used: 0, max: 7 } });
+  await server.close();
+});
+
 it.each<[socket: unknown, got: string]>([
   [undefined, 'undefined'],
   [{}, 'an object'],

@@ -1,5 +1,5 @@
 import type { Usage } from '../peer/stats.js';
-import { checkNumber, optionError, readObject } from '../util/check.js';
+import { checkNumber, checkObject, optionError, readObject, tagOf } from '../util/check.js';
 import type { Given, Options } from '../util/check.js';
 import { Ledger } from './ledger.js';
 
@@ -59,6 +59,8 @@ export function totalsOf(_name: string, given: Totals | Given<TotalLimits>): Tot
   return given instanceof Totals ? given : new Totals(given);
 }
 
+const ACCEPTED = '{ maxConnections, … }, or new Totals({ … }) of this copy of rxmux';
+
 /**
  * Counts the connections of several servers together. Pass it as `totalLimits` to each `serve`, `handleUpgrade` or `accept`.
  *
@@ -75,6 +77,10 @@ export class Totals {
 
   /** @throws TypeError naming the wrong limit */
   constructor(limits: Given<TotalLimits> = {}) {
+    const kind = tagOf(checkObject('totalLimits', limits));
+    // A promise has no limit, and would admit everybody.
+    if (kind !== 'Object' && !Object.keys(TOTAL_LIMITS).some((limit) => limit in limits))
+      throw new TypeError(`totalLimits: expected ${ACCEPTED}, got a ${kind}`);
     this.#ledger = new Ledger(readObject('totalLimits', limits, TOTAL_LIMITS));
   }
 
