@@ -26,8 +26,8 @@ export function sizeText(bytes: number): string {
 /** `0.42 ms`, `14 ms`, `3.4 s`, `2 min 5 s`. */
 export function durationText(ms: number): string {
   if (ms < 1) return `${ms.toFixed(2)} ms`;
-  if (Math.round(ms) < 1_000) return `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`;
-  // From here on, the seconds would read 60.0.
+  // From these bounds on, the texts would read 1000 ms and 60.0 s.
+  if (ms < 999.5) return `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`;
   if (ms < 59_950) return `${(ms / 1_000).toFixed(1)} s`;
   const seconds = Math.round(ms / 1_000);
   return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
