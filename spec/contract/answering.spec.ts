@@ -414,6 +414,44 @@ describe('around', () => {
       expect(pulled < 100).toBe(isPulled);
     });
 
+    it.each<[string, (page: () => string | undefined) => AsyncIterable<string> | ReadableStream<string>]>([
+      [
+        'An async generator',
+        async function* (page) {
+          for (let made = page(); made !== undefined; made = page()) yield Promise.resolve(made);
+        },
+      ],
+      [
+        'A ReadableStream',
+        (page) =>
+          new ReadableStream({
+            pull(controller) {
+              const made = page();
+              if (made === undefined) controller.close();
+              else controller.enqueue(made);
+            },
+          }),
+      ],
+    ])('%s behind an operator is read while the queue has room', async (_what, pagesOf) => {
+      let made = 0;
+      const pages = () => pagesOf(() => (made === 100 ? undefined : `${made++}`.padEnd(65_536, 'x')));
+      const around: Around = (_, next) => next().pipe(map((page) => page));
+      const { calls, dialer, link } = createPair(contract({ pages: stream<void, string>() }), { pages }, { around });
+      await dialer.opened;
+      link.stall('dialer');
+      const numbers = lastValueFrom(
+        calls.pages().pipe(
+          map((page) => parseInt(page, 10)),
+          toArray(),
+        ),
+      );
+      numbers.catch(() => undefined);
+      for (let turn = 0; turn < 50; turn++) await new Promise(setImmediate);
+      expect([made > 0, made < 100]).toEqual([true, true]);
+      link.resume('dialer');
+      expect(await numbers).toEqual(Array.from({ length: 100 }, (_, number) => number));
+    });
+
     it('A cancel unsubscribes the answer through the functions around it', async () => {
       const tick$ = new Subject<number>();
       const ticks = contract({ ticks: stream<void, number>() });

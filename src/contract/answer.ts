@@ -11,6 +11,8 @@ import { adopted, observableFrom, promisedBy } from '../stream/input.js';
 import type { NativeObservable, Source } from '../stream/input.js';
 import type { SharedPayload } from '../stream/payload.js';
 import { markHandled } from '../stream/promises.js';
+import { hasRoom, whenRoom } from '../stream/sending.js';
+import type { StreamCore } from '../stream/stream-core.js';
 import { Stream } from '../stream/stream.js';
 import { checkBoolean, checkFunction, checkObject, describeReceived, isBlob, isThenable, readObject } from '../util/check.js';
 import type { Options } from '../util/check.js';
@@ -38,8 +40,8 @@ export class Outcome {
   ) {}
 
   /** The values as an Observable, without the `undefined` of a reply without a value. No schema has checked them. */
-  get values$(): Observable<unknown> {
-    return (this.isReply ? replyOf(this.returned) : itemsOf(this.#input(identity))).pipe(filter(isValue));
+  valuesFor(stream: StreamCore): Observable<unknown> {
+    return (this.isReply ? replyOf(this.returned) : itemsOf(this.#input(identity), stream)).pipe(filter(isValue));
   }
 
   /** Sends the checked values; the result is for `respond`. A reply leaves with the end, in one frame. */
@@ -120,14 +122,23 @@ function replyOf(returned: unknown): Observable<unknown> {
   return isObservable(returned) ? returned.pipe(take(1)) : of(returned);
 }
 
-function itemsOf(input: Input): Observable<unknown> {
-  if (isBlob(input)) return from(input.stream());
-  // rxjs would await an async iterable that has a `then`.
-  if (isThenable<unknown>(input) && Symbol.asyncIterator in input) {
-    const items = input as AsyncIterable<unknown>;
-    return from({ [Symbol.asyncIterator]: () => items[Symbol.asyncIterator]() });
+function itemsOf(input: Input, stream: StreamCore): Observable<unknown> {
+  const items = isBlob(input) ? input.stream() : input;
+  const isPaced = !isObservable(items) && Symbol.asyncIterator in Object(items);
+  // A generator has no `then`, for which rxjs would await an async iterable.
+  return isPaced ? from(paced(items as AsyncIterable<unknown>, stream)) : observableFrom(items as Source<unknown>);
+}
+
+/** Reads on while the queue of a stream has room, because rxjs would read ahead without a bound. */
+async function* paced(items: AsyncIterable<unknown>, stream: StreamCore): AsyncGenerator<unknown, void> {
+  for await (const item of items) {
+    yield item;
+    if (!hasRoom(stream))
+      await new Promise<void>((resolve) => {
+        whenRoom(stream, resolve);
+      });
+    if (stream.cause !== null) return;
   }
-  return observableFrom(input);
 }
 
 /** An outcome, or a promise of it where a schema needs time. */
@@ -137,11 +148,11 @@ export type MaybeLater = Outcome | Promise<Outcome>;
 export class Next extends Observable<unknown> {
   readonly #run: () => MaybeLater;
 
-  constructor(run: () => MaybeLater) {
+  constructor(run: () => MaybeLater, stream: StreamCore) {
     super((subscriber) => {
       const outcome = run();
-      const values$ = outcome instanceof Outcome ? outcome.values$ : from(outcome).pipe(mergeMap((later) => later.values$));
-      return values$.subscribe(subscriber);
+      const valuesOf = (ready: Outcome): Observable<unknown> => ready.valuesFor(stream);
+      return (outcome instanceof Outcome ? valuesOf(outcome) : from(outcome).pipe(mergeMap(valuesOf))).subscribe(subscriber);
     });
     this.#run = run;
   }
@@ -177,7 +188,8 @@ export type Answers<C, Context = PeerContext> = { readonly [N in keyof C]: Answe
  * Runs around the answers of a contract. `next()` is a cold Observable of the values that the answer sends. It checks the payload
  * and runs the answer when it is subscribed to.
  *
- * An answer that is pulled stays so where `next()` is returned as it is. With operators after it, the answer pushes.
+ * An answer that is pulled stays so where `next()` is returned as it is. With operators after it, an async iterable is read while the queue
+ * has room, and any other answer pushes.
  */
 export type Around<Context = PeerContext, Name extends string = string> = (
   call: Call<unknown, Context, Name>,
@@ -301,7 +313,7 @@ function begin(bound: Bound, call: AnsweredCall, arounds: readonly Around<unknow
   };
   const whole = arounds.reduceRight<() => Observable<unknown>>(
     (next, around) => () => checkAround(call.name, around(call, next)),
-    () => new Next(run),
+    () => new Next(run, Stream.streamCore(call.stream)),
   );
   const check = checkFor(call, bound.checkOutput);
   const refine = refineFor(call, bound.checkErrors);
