@@ -452,6 +452,26 @@ describe('around', () => {
       expect(await numbers).toEqual(Array.from({ length: 100 }, (_, number) => number));
     });
 
+    it('A cancel ends an async iterable behind an operator that waits for its next item', async () => {
+      const ended: string[] = [];
+      const items: AsyncIterable<number> = {
+        [Symbol.asyncIterator]: () => ({
+          next: () => new Promise<never>(() => undefined),
+          return: () => {
+            ended.push('returned');
+            return Promise.resolve({ done: true, value: undefined });
+          },
+        }),
+      };
+      const around: Around = (_, next) => next().pipe(map((item) => item));
+      const { calls, dialer } = createPair(contract({ items: stream<void, number>() }), { items: () => items }, { around });
+      const subscription = calls.items().subscribe();
+      await dialer.ping();
+      subscription.unsubscribe();
+      await dialer.ping();
+      expect(ended).toEqual(['returned']);
+    });
+
     it('A cancel unsubscribes the answer through the functions around it', async () => {
       const tick$ = new Subject<number>();
       const ticks = contract({ ticks: stream<void, number>() });

@@ -140,6 +140,25 @@ describe('a slow subscriber', () => {
     expect(await values(slow, kept.length)).toEqual(kept);
   });
 
+  it('A slow subscriber gets the newest messages behind an operator of a function around the answer', async () => {
+    const api = contract({ texts: stream<void, TopicItem<string>>() });
+    const log = memoryLog<string>();
+    const texts = () => answerTopic(log, null, { overflow: { dropOldest: 3 } });
+    const { calls, acceptor, link } = createPair(api, { texts }, { around: (_, next) => next().pipe(map((item) => item)) });
+    const received: unknown[] = [];
+    calls.texts().subscribe(({ value }) => received.push(value?.length));
+    await acceptor.ping();
+    link.stall('dialer');
+    for (const length of numbers(65_537, 65_636)) await log.publish('x'.repeat(length));
+    for (let turn = 0; turn < 50; turn++) await new Promise(setImmediate);
+    expect(acceptor.bufferedAmount).toBeLessThan(2_000_000);
+    link.resume('dialer');
+    for (let turn = 0; turn < 50; turn++) await new Promise(setImmediate);
+    expect(received.length).toBeLessThan(50);
+    expect(received.slice(-3)).toEqual(numbers(65_634, 65_636));
+    await acceptor.close();
+  });
+
   it("A slow subscriber fails at 1 000 waiting messages with 'error'", async () => {
     const log = memoryLog<number>();
     const slow = catchUp(log, null, { overflow: 'error' })[Symbol.asyncIterator]();

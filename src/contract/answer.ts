@@ -1,12 +1,12 @@
 import { EMPTY, Observable, defaultIfEmpty, filter, from, identity, ignoreElements, isObservable, mergeMap, of, take } from 'rxjs';
-import type { InteropObservable, MonoTypeOperatorFunction, ObservableInput, OperatorFunction } from 'rxjs';
+import type { InteropObservable, MonoTypeOperatorFunction, ObservableInput, OperatorFunction, Subscriber } from 'rxjs';
 import { respond } from '../peer/operators/respond.js';
 import type { PeerContext } from '../peer/options.js';
 import type { Peer } from '../peer/peer.js';
 import { stopUpload } from '../stream/answer.js';
 import { isCall } from '../stream/end.js';
-import { checkOverflow } from '../stream/feed.js';
-import type { FeedOptions, Overflow } from '../stream/feed.js';
+import { checkOverflow, pump } from '../stream/feed.js';
+import type { FeedOptions, Outlet, Overflow } from '../stream/feed.js';
 import { adopted, observableFrom, promisedBy } from '../stream/input.js';
 import type { NativeObservable, Source } from '../stream/input.js';
 import type { SharedPayload } from '../stream/payload.js';
@@ -123,21 +123,58 @@ function replyOf(returned: unknown): Observable<unknown> {
 }
 
 function itemsOf(input: Input, stream: StreamCore): Observable<unknown> {
-  const items = isBlob(input) ? input.stream() : input;
-  const isPaced = !isObservable(items) && Symbol.asyncIterator in Object(items);
-  // A generator has no `then`, for which rxjs would await an async iterable.
-  return isPaced ? from(paced(items as AsyncIterable<unknown>, stream)) : observableFrom(items as Source<unknown>);
+  const source = Object(input) as object;
+  const isPaced = isBlob(input) || Symbol.asyncIterator in source || 'getReader' in source;
+  return isPaced ? new Observable((subscriber) => pump(input, new Paced(subscriber, stream), 'buffer')) : observableFrom(input);
 }
 
-/** Reads on while the queue of a stream has room, because rxjs would read ahead without a bound. */
-async function* paced(items: AsyncIterable<unknown>, stream: StreamCore): AsyncGenerator<unknown, void> {
-  for await (const item of items) {
-    yield item;
-    if (!hasRoom(stream))
-      await new Promise<void>((resolve) => {
-        whenRoom(stream, resolve);
-      });
-    if (stream.cause !== null) return;
+/**
+ * Takes items for the functions around an answer, while the queue of its stream has room. rxjs would read ahead without a bound, and would
+ * end an async iterable only at its next item.
+ */
+class Paced implements Outlet {
+  readonly queues = true;
+  readonly full = false;
+
+  constructor(
+    private readonly to: Subscriber<unknown>,
+    private readonly stream: StreamCore,
+  ) {}
+
+  get closed(): boolean {
+    return this.to.closed;
+  }
+
+  get hasRoom(): boolean {
+    return hasRoom(this.stream);
+  }
+
+  get hasDemand(): boolean {
+    return this.hasRoom;
+  }
+
+  whenRoom(task: () => void): void {
+    whenRoom(this.stream, task);
+  }
+
+  whenDemand(task: () => void): void {
+    this.whenRoom(task);
+  }
+
+  send(value: unknown): void {
+    this.to.next(value);
+  }
+
+  finish(): void {
+    this.to.complete();
+  }
+
+  fail(error: unknown): void {
+    this.to.error(error);
+  }
+
+  overflow(): void {
+    // Items that are pulled never overflow.
   }
 }
 
@@ -188,8 +225,8 @@ export type Answers<C, Context = PeerContext> = { readonly [N in keyof C]: Answe
  * Runs around the answers of a contract. `next()` is a cold Observable of the values that the answer sends. It checks the payload
  * and runs the answer when it is subscribed to.
  *
- * An answer that is pulled stays so where `next()` is returned as it is. With operators after it, an async iterable is read while the queue
- * has room, and any other answer pushes.
+ * An answer that is pulled stays so where `next()` is returned as it is. With operators after it, an async iterable or a topic is read while
+ * the queue has room, and any other answer pushes.
  */
 export type Around<Context = PeerContext, Name extends string = string> = (
   call: Call<unknown, Context, Name>,
