@@ -595,6 +595,8 @@ describe('Limits', () => {
     [{ maxStreams: null }, /^limits.maxStreams: expected a number of at least 0, got null$/],
     [{ maxMessageBytes: 65_535 }, /^limits.maxMessageBytes: expected a number of at least 65536, got 65535$/],
     [{ maxPayloadItems: 0 }, /^limits.maxPayloadItems: expected a number of at least 1, got 0$/],
+    [{ maxUnsentBytes: 0 }, /^limits.maxUnsentBytes: expected a number of at least 1, got 0$/],
+    [{ sendHighWaterBytes: 0 }, /^limits.sendHighWaterBytes: expected a number of at least 1, got 0$/],
     [{ maxPayloadItems: '5' }, /^limits.maxPayloadItems: expected a number of at least 1, got '5'$/],
     [{ junk: 5 }, /^limits.junk: expected { burst, perSecond }, got 5$/],
     [{ junk: null }, /^limits.junk: expected { burst, perSecond }, got null$/],

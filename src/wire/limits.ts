@@ -53,7 +53,7 @@ export interface Limits {
   readonly pauseMs: number;
   /** Unread payloads of one stream; over it the stream is reset with FLOW_CONTROL. A remote that paces its bulk may send twice as much. Default 4 MiB. */
   readonly maxUnreadBytes: number;
-  /** Queued for sending on all streams; a stream that goes on regardless fails with QueueOverflowError. Default 64 MiB. */
+  /** Queued for sending on all streams; a stream that goes on regardless fails with QueueOverflowError. At least 1. Default 64 MiB. */
   readonly maxUnsentBytes: number;
   /** Bytes waiting in the socket, and queued behind it, from which it counts as stalled when it takes none. Default 1 MiB. */
   readonly stallBytes: number;
@@ -88,7 +88,7 @@ export const LIMITS: Options<Limits, Limits> = {
   pauseBytes: [checkNumber, MIB],
   pauseMs: [checkNumber, 5_000],
   maxUnreadBytes: [checkNumber, 4 * MIB],
-  maxUnsentBytes: [checkNumber, 64 * MIB],
+  maxUnsentBytes: [atLeast(1), 64 * MIB],
   stallBytes: [checkNumber, MIB],
   stallMs: [checkNumber, 60_000],
   sendHighWaterBytes: [atLeast(1), 16 * MIB],
