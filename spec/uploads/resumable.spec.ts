@@ -253,6 +253,7 @@ describe('resumableUpload', () => {
       { upload: (_payload, { input }) => receiveUpload(input, store) },
       { codec: new MsgpackCodec() },
     );
+    ending.push(() => dialer.close());
     const bytes = content(300_000);
     await lastValueFrom(resumableUpload(dialer, bytes, (input) => calls.upload({ id: '1' }, input, { retry: 'safe' })));
     expect(hashOf(store.bytes)).toBe(hashOf(bytes));
