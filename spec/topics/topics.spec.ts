@@ -559,6 +559,21 @@ describe('a message that a codec refuses', () => {
     expect(logs.warnings).toEqual([expect.stringContaining('message 2 of a topic is passed over')]);
   });
 
+  it('Two logs that emit the same items each pass over those beyond their own bound', async () => {
+    const log = new OpenLog();
+    const narrow: Log<unknown, number> = {
+      live$: log.live$,
+      head: () => log.head(),
+      history: (cursor) => log.history(cursor),
+      publish: (value) => log.publish(value),
+      maxItemBytes: 2_000,
+    };
+    const clients = [following(log, new JsonCodec()), following(narrow, new JsonCodec())];
+    for (const value of ['x'.repeat(5_000), 'after']) await log.publish(value);
+    const items = clients.map((follower) => firstValueFrom(follower.items(0).pipe(take(2), toArray())));
+    expect((await Promise.all(items)).map(([item]) => Object.keys(Object(item) as object))).toEqual([['cursor', 'value'], ['cursor']]);
+  });
+
   it('A million items, which no follower accepts, are passed over', async () => {
     const log: Log<unknown, number> = {
       live$: NEVER,

@@ -18,7 +18,7 @@ class SharedItem<T, C> extends SharedPayload<TopicItem<T, C>> {
 
   constructor(
     item: TopicItem<T, C>,
-    private readonly log: Log<T, C>,
+    readonly log: Log<T, C>,
   ) {
     super(item);
   }
@@ -87,5 +87,7 @@ export function answerTopic<T, C>(
 }
 
 function sharedItem<T, C>(item: TopicItem<T, C>, log: Log<T, C>): SharedItem<T, C> {
-  return getOrMake(shared, item, () => new SharedItem(item, log)) as SharedItem<T, C>;
+  const made = getOrMake(shared, item, () => new SharedItem(item, log)) as SharedItem<T, C>;
+  // Two logs may emit one item, and each has a bound of its own.
+  return made.log === log ? made : new SharedItem(item, log);
 }
