@@ -155,32 +155,29 @@ export function queries<C extends Contract, V extends boolean = false>(
 ): Queries<Client<C, V>> {
   const { keyPrefix = 'rxmux', ...rest } = options;
   if (typeof (keyPrefix as unknown) !== 'string') throw optionError('keyPrefix', 'text', keyPrefix);
-  return queriesOf(peer, api, client(peer, api, rest), [keyPrefix, '']) as Queries<Client<C, V>>;
+  return queriesOf(peer, api, client(peer, api, rest), keyPrefix, '') as Queries<Client<C, V>>;
 }
 
 /** Names the options of a query, which has a signal of its own. */
 const QUERY_NAMES: NamesOf<Omit<OpenOptions, 'signal'>> = { headers: true, timeoutMs: true, onOpen: true, retry: true };
 
-type AnyCall = StreamCall<unknown, unknown> & RequestCall<unknown, unknown>;
+type AnyCall = StreamCall<unknown, unknown> & RequestCall<unknown, unknown> & UploadCall<unknown, unknown, unknown>;
+type AnyVariables = UploadVariables<unknown, unknown>;
 type AnyCalls = Readonly<Record<string, unknown>>;
 
-/** The parts that the keys of one procedure have in common. */
-type KeyParts = readonly [prefix: string, name: string];
-
-function queriesOf(peer: Peer, api: Contract, calls: object, [prefix, space]: KeyParts): unknown {
-  const made = Object.entries(api).map(([name, entry]) => {
-    const call = (calls as AnyCalls)[name];
-    const options = isProcedure(entry)
-      ? optionsOf(peer, [prefix, space + name], call as AnyCall, entry.kind === 'upload')
-      : queriesOf(peer, entry, call as AnyCalls, [prefix, `${space}${name}.`]);
-    return [name, options];
-  });
+function queriesOf(peer: Peer, api: Contract, calls: AnyCalls, prefix: string, space: string): unknown {
+  const made = Object.entries(api).map(([name, entry]) => [
+    name,
+    isProcedure(entry)
+      ? optionsOf(peer, [prefix, space + name], calls[name] as AnyCall, entry.kind === 'upload')
+      : queriesOf(peer, entry, calls[name] as AnyCalls, prefix, `${space}${name}.`),
+  ]);
   return Object.freeze(Object.fromEntries(made));
 }
 
-function optionsOf(peer: Peer, parts: KeyParts, call: AnyCall, isUpload: boolean): object {
-  const queryKey = (payload?: unknown): readonly unknown[] => (payload === undefined ? [...parts] : [...parts, payload]);
-  const upload = call as unknown as UploadCall<unknown, unknown, unknown>;
+/** @param parts what the keys of one procedure have in common: the prefix, and the name */
+function optionsOf(peer: Peer, parts: readonly unknown[], call: AnyCall, isUpload: boolean): object {
+  const queryKey = (payload?: unknown): readonly unknown[] => parts.concat(payload === undefined ? [] : [payload]);
   return {
     queryKey,
     queryOptions: (payload: unknown, options: OpenOptions<unknown, never> = {}) => {
@@ -188,15 +185,15 @@ function optionsOf(peer: Peer, parts: KeyParts, call: AnyCall, isUpload: boolean
       return {
         queryKey: queryKey(payload),
         queryFn: ({ signal }: { readonly signal: AbortSignal }) => call.promise(payload, { ...options, signal }),
-        retry: (failures: number, error: unknown) => failures < MOST_RETRIES && isTransient(error),
+        // As often as TanStack Query retries by default.
+        retry: (failures: number, error: unknown) => failures < 3 && isTransient(error),
       };
     },
     mutationOptions: (options: OpenOptions<unknown, never> = {}) => {
       checkOptions(options, OPEN_NAMES);
       return {
         mutationKey: queryKey(),
-        mutationFn: (variables: UploadVariables<unknown, unknown>) =>
-          isUpload ? upload.promise(variables.payload, variables.input, options) : call.promise(variables, options),
+        mutationFn: (given: AnyVariables) => (isUpload ? call.promise(given.payload, given.input, options) : call.promise(given, options)),
       };
     },
     streamedOptions: (payload: unknown, options: StreamedOptions<unknown, unknown, unknown> = {}) => ({
@@ -222,27 +219,26 @@ function streamed(
       const open = (): Observable<unknown> => {
         const held = resume && cache.getQueryData(queryKey);
         data = held === undefined ? initialValue : held;
-        return call(held === undefined ? payload : resume?.(held), { ...options, signal });
+        return call(resume && held !== undefined ? resume(held) : payload, { ...options, signal });
       };
-      const reading = reopenOnReconnect(peer, { open })
-        .pipe(tap((item) => cache.setQueryData(queryKey, (data = reducer(data, item)))))
-        .subscribe({ error: reject, complete: () => resolve(data) });
-      // No call has the signal while the peer has no socket.
-      signal.addEventListener('abort', () => {
+      const leave = (): void => {
         reading.unsubscribe();
         reject(signal.reason as Error);
         // The data age from now on, although their `staleTime` has no end: the next reader opens a stream.
         void cache.invalidateQueries({ queryKey, exact: true, refetchType: 'none' });
-      });
+      };
+      // Ahead of the call, which has the signal too, but not while the peer has no socket.
+      signal.addEventListener('abort', leave);
+      const reading = reopenOnReconnect(peer, { open })
+        .pipe(tap((item) => cache.setQueryData(queryKey, (data = reducer(data, item)))))
+        .subscribe({ error: reject, complete: () => resolve(data) });
+      reading.add(() => signal.removeEventListener('abort', leave));
     });
 }
 
 function appended(data: unknown, item: unknown): readonly unknown[] {
   return [...(data as readonly unknown[]), item];
 }
-
-/** As TanStack Query retries a query by default. */
-const MOST_RETRIES = 3;
 
 /** Whether the same call may succeed later: the server refused it for now, or its socket was lost and the peer dials again. */
 function isTransient(error: unknown): boolean {

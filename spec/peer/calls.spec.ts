@@ -162,7 +162,7 @@ describe('calls', () => {
     it.each(CALLS)(
       'The time-out of %s is DEADLINE_EXCEEDED, also where the reset of a remote with the same deadline comes first',
       async (_call, call) => {
-        const { dialer, link } = pair(stays);
+        const { dialer, link, sent } = pair(stays);
         const late = { type: 'reset', stream: 1, code: ResetCode.DEADLINE_EXCEEDED, reason: 'not done within 100 ms' };
         asyncScheduler.schedule(() => {
           link.inject('dialer', JSON.stringify(late));
@@ -170,6 +170,8 @@ describe('calls', () => {
         const failed = call(dialer, { timeoutMs: 100 });
         await time.advance(100);
         expect(await failed).toMatchObject({ code: 'DEADLINE_EXCEEDED', timeoutMs: 100, streamId: 1 });
+        // No reset answers a reset (S5).
+        expect(sent.map(({ type }) => type)).toEqual(['open']);
         expect(time.isOver()).toBe(true);
       },
     );

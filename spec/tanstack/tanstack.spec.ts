@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { MutationObserver, QueryClient, QueryObserver } from '@tanstack/query-core';
@@ -234,6 +235,15 @@ describe('streamedOptions of TanStack', () => {
     expect(seen.slice(seen.findIndex((values) => values !== undefined))).not.toContain(undefined);
     expect(observer.getCurrentResult().isError).toBe(false);
     leave();
+    await peer.close();
+  });
+
+  it('A streamed query leaves no listener on its signal with a try that has failed', async () => {
+    const { peer, q } = served(() => 'refuse');
+    const { queryFn, queryKey } = q.log.lines.streamedOptions({ since: 0 });
+    const { signal } = new AbortController();
+    await expect(queryFn({ client: cache(), queryKey, signal })).rejects.toMatchObject({ code: 'REFUSED' });
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
     await peer.close();
   });
 

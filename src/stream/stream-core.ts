@@ -9,6 +9,7 @@ import { ABSENT } from '../wire/frame.js';
 import type { Frame, FrameOf, Metadata, StreamFrame } from '../wire/frame.js';
 import type { OutgoingFrame } from '../wire/outgoing.js';
 import { weightOf } from '../wire/reassembly.js';
+import { steadyNow } from '../util/time.js';
 import type { AbortSignals, Abortable, Deadline, Deadlined, Deadlines } from './deadlines.js';
 import { ENDED, causeError, overtakes } from './end.js';
 import type { CloseCause, ErrorSerializer, Tally } from './end.js';
@@ -602,14 +603,14 @@ export class StreamCore extends Subject<unknown> implements Deadlined, Abortable
   #resetByRemote({ code, reason, payload }: FrameOf<'reset'>): void {
     const { flood, outbound } = this.connection;
     if ((this.#facts & RUNNING) !== 0) flood.countEarlyReset();
-    // The remote may keep the same deadline, and the timer of a hidden page is late.
-    if (code === ResetCode.DEADLINE_EXCEEDED) this.#deadline?.queue.expire();
-    if (this.isClosed) return;
     outbound.remove(this);
     this.sending?.drop();
     this.advance('recvReset');
+    // The remote may keep the same deadline, and the timer of a hidden page is late.
+    const late = code === ResetCode.DEADLINE_EXCEEDED ? this.#deadline : null;
+    const error = late !== null && late.at <= steadyNow() ? deadlineError(late.queue.timeoutMs, this) : undefined;
     this.#leave();
-    this.release({ how: 'reset', by: 'remote', code, reason: reason ?? '', payload: payload === ABSENT ? null : payload });
+    this.release({ how: 'reset', by: 'remote', code, reason: reason ?? '', payload: payload === ABSENT ? null : payload }, error);
   }
 
   /** The code of a user has thrown. The error ends only this stream. */
