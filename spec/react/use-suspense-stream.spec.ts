@@ -1,7 +1,7 @@
 /** @jest-environment jsdom */
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, jest } from '@jest/globals';
-import { Component, createElement, startTransition, Suspense, useState } from 'react';
+import { Component, createElement, Fragment, startTransition, Suspense, useState } from 'react';
 import type { ReactElement, ReactNode } from 'react';
 import { concat, defer, map, NEVER, Observable, of, Subject, timer } from 'rxjs';
 import { useSuspenseStream } from '../../src/react.js';
@@ -211,5 +211,14 @@ describe('useSuspenseStream', () => {
     await page.shows('0 open');
     sources['a']?.next('1');
     await page.shows('1 open');
+  });
+
+  it('`useSuspenseStream` shows its initial value also where another component suspends for the same stream', async () => {
+    const { open } = counted();
+    const Value = ({ options }: { options?: UseStreamOptions<string> }): string => useSuspenseStream(open, ['a'], options).value;
+    const both = [undefined, { initialValue: '0' }].map((options, nth) =>
+      createElement(Suspense, { key: nth, fallback: 'waiting ' }, createElement(Value, options && { options })),
+    );
+    await rendered(() => createElement(Fragment, null, both), {}).shows('waiting 0');
   });
 });

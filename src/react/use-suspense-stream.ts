@@ -61,9 +61,11 @@ export function useSuspenseStream<T>(
   options: UseStreamOptions<T> = {},
 ): SuspenseStreamState<T> {
   const provided = useOptionalMux();
-  const [held, hold] = useState(
-    () => waitingFor(open, deps, provided, options) ?? new SuspendedStream(StreamStore.first(open, deps, provided, options)),
-  );
+  const [held, hold] = useState(() => {
+    // With an initial value a component never waits.
+    const waits = options.initialValue === undefined ? waitingFor(open, deps, provided, options) : undefined;
+    return waits ?? new SuspendedStream(StreamStore.first(open, deps, provided, options));
+  });
   const used = held.after(open, deps, provided, options);
   if (used !== held) hold(used);
   const { value, error, status } = useSyncExternalStore(used.subscribe, used.store.state, used.rendered);
