@@ -381,6 +381,12 @@ describe('files', () => {
     // A second beginning would read all slices again.
     expect(reads.mock.calls.length).toBeLessThan(40);
   });
+
+  it('`sendFile` of an empty file is complete at once', async () => {
+    const { dialer, acceptor } = createPair({ codec: new MsgpackCodec() });
+    page.serveFiles(acceptor, (id) => join(folder, id));
+    expect(await firstValueFrom(page.sendFile(dialer, 'none', new Blob()).pipe(toArray()))).toEqual([1]);
+  });
 });
 
 describe('recipes views', () => {
