@@ -188,6 +188,21 @@ describe('respond', () => {
   );
 
   it(
+    '`respond` stops an upload whose reader leaves as it completes the answer',
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const { dialer, acceptor, link } = createPair();
+      const input$ = cold('-a----b---c-d');
+      const inputSubs = '  ^-----!';
+      const expected = '   -a----(b|)';
+      const onWire = '     o(dD)-(dDEN)';
+      acceptor.streams$.pipe(respond((_, stream) => stream.pipe(take(2)))).subscribe();
+      expectObservable(wire(link)).toBe(onWire);
+      expectObservable(dialer.open$('x', { input: input$ })).toBe(expected);
+      expectSubscriptions(input$.subscriptions).toBe(inputSubs);
+    }),
+  );
+
+  it(
     '`respond` stops a running upload when the answer fails after its end',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const { dialer, acceptor } = createPair();

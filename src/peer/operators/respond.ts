@@ -128,8 +128,9 @@ class Answering extends FeedRelay {
 
   override complete(): void {
     if (!this.stop()) return;
-    stopUpload(this.stream);
+    // First, because an input that reads the upload, such as one behind `take`, completes ahead of its reader.
     this.unsubscribe();
+    stopUpload(this.stream);
     this.owner.ended();
   }
 
