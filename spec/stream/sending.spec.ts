@@ -254,9 +254,9 @@ describe('TABLE', () => {
 
 describe('the state of a stream', () => {
   it.each(Object.keys(WAYS) as StateName[])('A stream shows the facts of the state %s', (name) => {
-    const { phase, isClosed, sealed, unsent } = stateIn(name);
+    const { phase, hasClosed, sealed, unsent } = stateIn(name);
     expect(phase).toBe(TABLE[name].phase);
-    expect(isClosed).toBe(phase === 'closed');
+    expect(hasClosed).toBe(phase === 'closed');
     expect([sealed, unsent, isDue(name)]).toEqual([SEALED, UNSENT, HEADERS_DUE].map((names) => names.includes(name)));
   });
 

@@ -47,7 +47,7 @@ export function makePeer({ acceptor }: Pick<ResolvedJudged<never>, 'acceptor'>, 
 export function take(seat: Seat, { core }: Accepted, transport: Transport, closed?: () => void): void {
   let ending = Subscription.EMPTY;
   core.share = seat.join(core, (reason) => {
-    if (!core.isClosed) ending = endGreedy(core, reason);
+    if (!core.hasClosed) ending = endGreedy(core, reason);
   });
   core.status.whenClosed(() => {
     soon(() => {

@@ -67,7 +67,7 @@ export class Budget {
     }
     if (!this.held.take(weight)) return tooMuch(this.held, weight);
     // A closed stream receives nothing more, so its reader need not slow the remote.
-    if (!stream.isClosed) this.#slow(stream, unread, bytes);
+    if (!stream.hasClosed) this.#slow(stream, unread, bytes);
     return null;
   }
 

@@ -198,7 +198,7 @@ export class Outbound implements Place, PipelineHost {
     this.window?.release(stream);
     if (stream === this.#pulled) this.#pulled = null;
     if (stream === this.#lastStream) this.#lastStream = null;
-    if (stream.isClosed) {
+    if (stream.hasClosed) {
       this.#room.delete(stream);
       this.#demand.delete(stream);
       runAll(takeTasks(stream));
@@ -634,7 +634,7 @@ export class Outbound implements Place, PipelineHost {
       return;
     }
     log('error', `stream ${stream.id}: a frame of type '${frame.type}' could not be encoded`, error);
-    if (!stream.isClosed) stream.reset('library', ResetCode.INTERNAL_ERROR, 'a frame could not be encoded');
+    if (!stream.hasClosed) stream.reset('library', ResetCode.INTERNAL_ERROR, 'a frame could not be encoded');
     else {
       // The stream had closed before this frame left. Send a reset without the part that cannot be encoded.
       this.drop(stream);

@@ -96,7 +96,7 @@ export class IncomingStreams {
 
   get streams$(): Observable<Stream> {
     return (this.#streams$ ??= new Observable((subscriber) => {
-      if (this.core.isClosed) subscriber.complete();
+      if (this.core.hasClosed) subscriber.complete();
       else subscriber.add(this.#subscribers.add(subscriber));
     }));
   }

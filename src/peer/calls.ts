@@ -191,7 +191,7 @@ export function open(core: PeerCore, value: unknown, intent: Intent, options: Op
   stream.send(frame);
   for (const { hook } of core.hooks.calls.entries) hook(stream.facade, isNotification);
   // After the send: a socket takes this stream with its open already queued.
-  if (stream.id === null && !stream.isClosed) sendWaiting(core, stream);
+  if (stream.id === null && !stream.hasClosed) sendWaiting(core, stream);
   if (onOpen === undefined) return stream;
   try {
     const returned = onOpen(stream.facade);

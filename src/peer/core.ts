@@ -125,7 +125,7 @@ export class PeerCore implements ConnectionOwner {
     return (this.#deadlines ??= new Deadlines());
   }
 
-  get isClosed(): boolean {
+  get hasClosed(): boolean {
     return this.status.now.state === 'closed';
   }
 
@@ -209,7 +209,7 @@ export class PeerCore implements ConnectionOwner {
 
   /** Closes the peer: waiting calls fail, and the Observables complete. */
   finish(reason: CloseReason, error: AnyMuxError | null): void {
-    if (this.isClosed) return;
+    if (this.hasClosed) return;
     this.#lastConnection = null;
     this.#setStatus({ state: 'closed', reason, error });
     this.waiting.failAll({ how: 'lost', reason }, error);
@@ -220,7 +220,7 @@ export class PeerCore implements ConnectionOwner {
 
   /** Closes every connection in good order, and stops dialing. */
   close({ drainMs, code, reason }: ResolvedClose): void {
-    if (this.isClosed) return;
+    if (this.hasClosed) return;
     this.#wasClosed = true;
     this.source.stop();
     if (!isOver(this.status.now)) this.#setStatus({ state: 'draining', by: 'local' });

@@ -39,7 +39,7 @@ function resetByError(stream: StreamCore, thrown: unknown): void {
   const { owner } = stream;
   const { code, reason, payload: told } = resetOf(thrown, owner.options.errorSerializer);
   const payload = isCall(stream.payload) && !isMuxError(thrown) ? undeclared(told) : told;
-  if (stream.isClosed) return;
+  if (stream.hasClosed) return;
   if (!stream.begun) sendHeadersOfFailure(stream);
   // `throw undefined` must still count as an error.
   const error = thrown ?? new ResetError(code, reason, payload, { streamId: stream.id });

@@ -232,7 +232,7 @@ export class Receiving {
   /** The frame that closed a stream may have carried the payload. Then no reset can be sent, but the reader must see an error. */
   #exceed(excess: Excess): void {
     const { stream } = this;
-    if (stream.isClosed) {
+    if (stream.hasClosed) {
       const reason = stream.connection.noted(excess.reason);
       this.overrun = { how: 'reset', by: 'library', code: excess.code, reason, payload: null };
     } else stream.exceed(excess);

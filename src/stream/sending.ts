@@ -168,8 +168,8 @@ export function takeTasks({ sending }: StreamCore): readonly Task[] {
 }
 
 // A closed stream always has room and demand, so that no task waits on it. So does one whose end waits for a socket.
-function isPast({ isClosed, sealed, carrier, place }: StreamCore): boolean {
-  return isClosed || (sealed && carrier === null && place !== null);
+function isPast({ hasClosed, sealed, carrier, place }: StreamCore): boolean {
+  return hasClosed || (sealed && carrier === null && place !== null);
 }
 
 /** Whether a stream can send more without growing a long queue. */

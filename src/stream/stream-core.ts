@@ -1,6 +1,7 @@
 import { Subject } from 'rxjs';
 import type { Subscriber, TeardownLogic, Unsubscribable } from 'rxjs';
 import { log } from '../logger.js';
+import { steadyNow } from '../util/time.js';
 import type { Codec, Message } from '../wire/codec.js';
 import { ResetCode } from '../wire/codes.js';
 import { CancelledError, DeadlineExceededError, StreamFault } from '../wire/errors.js';
@@ -9,7 +10,6 @@ import { ABSENT } from '../wire/frame.js';
 import type { Frame, FrameOf, Metadata, StreamFrame } from '../wire/frame.js';
 import type { OutgoingFrame } from '../wire/outgoing.js';
 import { weightOf } from '../wire/reassembly.js';
-import { steadyNow } from '../util/time.js';
 import type { AbortSignals, Abortable, Deadline, Deadlined, Deadlines } from './deadlines.js';
 import { ENDED, causeError, overtakes } from './end.js';
 import type { CloseCause, ErrorSerializer, Tally } from './end.js';
@@ -251,7 +251,7 @@ export class StreamCore extends Subject<unknown> implements Deadlined, Abortable
     return this.#row.phase;
   }
 
-  get isClosed(): boolean {
+  get hasClosed(): boolean {
     return this.#row.phase === 'closed';
   }
 
@@ -313,7 +313,7 @@ export class StreamCore extends Subject<unknown> implements Deadlined, Abortable
     if (slice.type === 'open') this.advance('sendOpen');
     if (slice.end !== true) return false;
     // A notification awaits no answer.
-    const closes = this.advance(this.isNotification ? 'close' : 'sendEnd') && this.isClosed;
+    const closes = this.advance(this.isNotification ? 'close' : 'sendEnd') && this.hasClosed;
     if (closes) this.#leave();
     return closes;
   }
@@ -332,7 +332,7 @@ export class StreamCore extends Subject<unknown> implements Deadlined, Abortable
 
   /** Receives each whole frame of the remote on this stream. */
   override next(value: StreamFrame | StreamFault): void {
-    if (this.isClosed) return;
+    if (this.hasClosed) return;
     if (value instanceof StreamFault) this.resetForViolation(value.code, value.reason);
     else if (value.type === 'open') this.#opened(value);
     else if (value.type === 'reset') this.#resetByRemote(value);
@@ -374,7 +374,7 @@ export class StreamCore extends Subject<unknown> implements Deadlined, Abortable
     } else if (frame.headers !== null) log('debug', `stream ${this.id}: ignored headers on a later frame`);
     const headers = headersDue === true ? frame.headers : null;
     const trailers = frame.end ? frame.trailers : null;
-    const over = frame.end && this.advance('recvEnd') && this.isClosed;
+    const over = frame.end && this.advance('recvEnd') && this.hasClosed;
     if (over) this.#leave();
     if ((headers !== null || trailers !== null) && !over && !this.#attach([headers, trailers])) return;
     try {
@@ -382,7 +382,7 @@ export class StreamCore extends Subject<unknown> implements Deadlined, Abortable
       if (frame.end) this.trailers = trailers;
       if (frame.payload !== ABSENT) this.#deliver(frame.payload);
       // An end that closes the stream is delivered with its cause.
-      if (frame.end && !this.isClosed) this.#finish();
+      if (frame.end && !this.hasClosed) this.#finish();
     } catch (error) {
       this.#broken(error);
     }
@@ -498,7 +498,7 @@ export class StreamCore extends Subject<unknown> implements Deadlined, Abortable
   /** A handler of a remote stream has started. The stream keeps its place until the handler has settled, whatever the remote does. */
   handlerStarted(): void {
     if (this.local) return;
-    if (!this.isClosed) this.#facts |= RUNNING;
+    if (!this.hasClosed) this.#facts |= RUNNING;
     this.connection.dispatched(Number(this.id));
   }
 
@@ -507,7 +507,7 @@ export class StreamCore extends Subject<unknown> implements Deadlined, Abortable
     if ((this.#facts & RUNNING) === 0) return;
     this.#facts &= ~RUNNING;
     this.#checkPlace();
-    if (this.isClosed) this.#releaseBytes();
+    if (this.hasClosed) this.#releaseBytes();
   }
 
   // Its end
@@ -547,7 +547,7 @@ export class StreamCore extends Subject<unknown> implements Deadlined, Abortable
 
   /** Ends the stream with a reset of this side; does nothing on a closed stream. The remote hears it if it knows the stream. */
   reset(by: 'user' | 'library', code: ResetCode | null, reason: string, extras: ResetExtras = NO_EXTRAS): void {
-    if (this.isClosed) return;
+    if (this.hasClosed) return;
     const { payload = null, encodedPayload = null, error } = extras;
     const cause: CloseCause = { how: 'reset', by, code, reason, payload };
     const { carrier, unsent } = this;
@@ -621,7 +621,7 @@ export class StreamCore extends Subject<unknown> implements Deadlined, Abortable
 
   /** Ends a stream that no socket has accepted. */
   fail(cause: CloseCause, error?: unknown): void {
-    if (this.isClosed) return;
+    if (this.hasClosed) return;
     this.advance('close');
     this.place?.remove(this);
     this.place = null;
@@ -633,7 +633,7 @@ export class StreamCore extends Subject<unknown> implements Deadlined, Abortable
 
   /** The socket takes no more frames. An unsent stream waits for the next socket, if one will come. Any other stream ends. */
   lose(cause: CloseCause): void {
-    if (this.isClosed) return;
+    if (this.hasClosed) return;
     this.connection.outbound.remove(this);
     if (this.unsent && this.#waitsAgain()) return;
     const tasks = takeTasks(this);
@@ -704,7 +704,7 @@ export class StreamCore extends Subject<unknown> implements Deadlined, Abortable
   }
 
   #checkPlace(): void {
-    if ((this.#facts & (HAS_PLACE | RUNNING | RESETTING)) !== HAS_PLACE || !this.isClosed) return;
+    if ((this.#facts & (HAS_PLACE | RUNNING | RESETTING)) !== HAS_PLACE || !this.hasClosed) return;
     this.#facts &= ~HAS_PLACE;
     this.connection.releasePlace();
   }

@@ -164,7 +164,7 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
   reset(code: ResetCode = ResetCode.CANCEL, reason = '', payload?: unknown): void {
     checkReset('reset', code, reason);
     const stream = this.#streamCore;
-    if (stream.isClosed) return;
+    if (stream.hasClosed) return;
     if (code === ResetCode.REFUSED && stream.begun)
       throw new TypeError('reset: expected another code than REFUSED, which vouches that nothing was done, on a stream that has begun');
     // For CANCEL the cause alone yields the right error.

@@ -3,8 +3,8 @@ import type { Envelope, Holder, Rig } from './rig.js';
 /** Sends `payload` on a stream whenever it has demand, without end. */
 export function pull(rig: Rig, stream: Holder, payload: unknown): void {
   const step = (): void => {
-    while (!stream.live.isClosed && stream.live.hasDemand) rig.send(stream, { payload });
-    if (!stream.live.isClosed) stream.live.whenDemand(step);
+    while (!stream.live.hasClosed && stream.live.hasDemand) rig.send(stream, { payload });
+    if (!stream.live.hasClosed) stream.live.whenDemand(step);
   };
   stream.live.whenDemand(step);
 }

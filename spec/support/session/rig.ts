@@ -105,7 +105,7 @@ export class Holder extends StreamCore {
   }
 
   override next(value: StreamFrame | StreamFault): void {
-    const { isClosed } = this;
+    const { hasClosed } = this;
     this.#arriving = value instanceof StreamFault || value.type === 'reset' ? null : value;
     if (this.#arriving?.type === 'open') {
       this.open = this.#arriving;
@@ -113,7 +113,7 @@ export class Holder extends StreamCore {
     }
     super.next(value);
     // A bare end, or bare headers.
-    if (!isClosed) this.#record();
+    if (!hasClosed) this.#record();
   }
 
   protected override get isMovable(): boolean {

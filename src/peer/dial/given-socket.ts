@@ -44,7 +44,7 @@ export class GivenSocket implements SocketSource {
   }
 
   get expectsSocket(): boolean {
-    return !this.#adopted && !this.core.isClosed;
+    return !this.#adopted && !this.core.hasClosed;
   }
 
   get remedy(): string {
@@ -113,7 +113,7 @@ export class GivenSocket implements SocketSource {
   }
 
   #open(transport: Transport): void {
-    if (this.core.isClosed) transport.terminate(NEVER_OPEN.reason);
+    if (this.core.hasClosed) transport.terminate(NEVER_OPEN.reason);
     else if (this.#wasOpen || transport.writable) this.#opened(transport);
     else
       transport.opened$.subscribe({
@@ -167,7 +167,7 @@ export class GivenSocket implements SocketSource {
   }
 
   #failed(close: SocketClose, error: AnyMuxError): void {
-    if (!this.core.isClosed) this.core.ended(this.#loss(close, error));
+    if (!this.core.hasClosed) this.core.ended(this.#loss(close, error));
   }
 
   #loss(close: SocketClose, error: AnyMuxError | null): Loss {
