@@ -3,11 +3,22 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { build } from 'esbuild';
+import { build, transform } from 'esbuild';
 
 const here = import.meta.dirname;
 const source = join(here, '../../src');
 const target = join(here, '../../dist/inspector');
+
+/** Styles are texts of the script, which the bundler would leave as they are. */
+const smallStyles = {
+  name: 'small styles',
+  setup({ onLoad }) {
+    onLoad({ filter: /\.css$/ }, async ({ path }) => {
+      const { code } = await transform(readFileSync(path, 'utf8'), { loader: 'css', minify: true });
+      return { contents: code, loader: 'text' };
+    });
+  },
+};
 
 installPackages();
 const licences = ['preact', 'uplot'].map((name) => `${name}\n\n${readFileSync(join(here, 'node_modules', name, 'LICENSE'), 'utf8')}`);
@@ -34,7 +45,7 @@ async function bundled(entry, options) {
     target: 'es2022',
     jsx: 'automatic',
     jsxImportSource: 'preact',
-    loader: { '.css': 'text' },
+    plugins: [smallStyles],
     logLevel: 'warning',
     ...options,
   });
