@@ -17,6 +17,7 @@ import { Sending } from '../../src/stream/sending.js';
 import { isArrayBuffer } from '../../src/util/check.js';
 import { disguised } from '../support/codec/foreign.js';
 import fc from '../support/fast-check.js';
+import { turn } from '../support/socket/leaks.js';
 import { binaryPayload, frames, jsonPayload, richPayload } from '../support/wire/arbitraries.js';
 
 const json = new JsonCodec();
@@ -122,6 +123,17 @@ describe('encodeFrame', () => {
     const codec: Codec = Object.assign(new JsonCodec(), { encode: () => message });
     const error = new TypeError(`codec 'json': expected text or bytes to be encoded, got ${what}`);
     expect(() => encodeFrame(frame, codec)).toThrow(error);
+  });
+
+  it('The promise of an asynchronous codec rejects unheeded, and ends no process', async () => {
+    const rejections: unknown[] = [];
+    const note = (reason: unknown): void => void rejections.push(reason);
+    process.on('unhandledRejection', note);
+    const codec = Object.assign(new JsonCodec(), { encode: () => Promise.reject(new Error('late')) });
+    expect(() => encodeFrame(frame, codec as unknown as Codec)).toThrow('text or bytes to be encoded, got an object');
+    await turn();
+    process.off('unhandledRejection', note);
+    expect(rejections).toEqual([]);
   });
 
   it.each<readonly [what: string, message: unknown]>([

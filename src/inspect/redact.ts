@@ -1,4 +1,3 @@
-import { markHandled } from '../stream/promises.js';
 import { optionError } from '../util/check.js';
 import type { Frame } from '../wire/frame.js';
 
@@ -9,5 +8,5 @@ export type Redact = (frame: Frame) => Frame | null;
 export function redacted(redact: Redact, given: Frame): Frame | null {
   const frame = redact(given);
   if (frame === null || typeof (frame as Partial<Frame> | undefined)?.type === 'string') return frame;
-  throw optionError('redact', 'a frame or null', markHandled(frame));
+  throw optionError('redact', 'a frame or null', frame);
 }

@@ -17,7 +17,6 @@ import type { TotalLimits, Totals } from '../acceptor/totals.js';
 import { PLAIN_TEXT, REFUSED_BY_VERIFY, refusalOf, withDefaults } from '../acceptor/verdict.js';
 import type { HeaderLine, HttpAnswer, Objection, UpgradeRefusal, Verdict } from '../acceptor/verdict.js';
 import type { PeerContext } from '../peer/options.js';
-import { markHandled } from '../stream/promises.js';
 import { eventsOf } from '../transport/transport.js';
 import type { Transport } from '../transport/transport.js';
 import { checkFunction, checkObject, optionError, readOptions } from '../util/check.js';
@@ -191,7 +190,7 @@ export class RequestServer extends PeerSet<Request> {
 /** @throws TypeError for a value that is no address: a program without types may return anything */
 function checkAddress(address: unknown): string | null {
   if (address === null || (typeof address === 'string' && isAddress(address))) return address;
-  throw optionError('addressOf', 'an address without a port, or null', markHandled(address));
+  throw optionError('addressOf', 'an address without a port, or null', address);
 }
 
 function askedBy(request: Request, remoteAddress: string | null): Asked<Request> {

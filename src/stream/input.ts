@@ -1,10 +1,9 @@
 import { Observable, defer, isObservable } from 'rxjs';
 import type { ObservableInput, Observer } from 'rxjs';
 import { guard } from '../rx/subscribers.js';
-import { isArrayBuffer, isBlob, isThenable, tagOf } from '../util/check.js';
+import { isArrayBuffer, isBlob, isThenable, markHandled, tagOf } from '../util/check.js';
 import { PulledIterator, StreamIterator } from './iterator.js';
 import type { Pull } from './iterator.js';
-import { markHandled } from './promises.js';
 
 /** The bytes of a Blob that one payload carries. */
 const BLOB_SLICE_BYTES = 64 * 1024;

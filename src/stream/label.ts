@@ -1,4 +1,4 @@
-import { markHandled } from './promises.js';
+import { markHandled } from '../util/check.js';
 
 /** Names a stream for people, from the payload that it was opened with; an empty text names none. */
 export type Label = (payload: unknown) => string;

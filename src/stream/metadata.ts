@@ -1,9 +1,8 @@
-import { isThenable, tagOf } from '../util/check.js';
+import { isThenable, markHandled, tagOf } from '../util/check.js';
 import { getOrMake } from '../util/collections.js';
 import { checkedMessage, isNearer, unpacked } from '../wire/codec.js';
 import type { Codec, Message, PackedPayload } from '../wire/codec.js';
 import type { Metadata, MetadataInput } from '../wire/frame.js';
-import { markHandled } from './promises.js';
 
 /** Makes a shallow copy. It spreads, because `Object.assign` would run a `__proto__` setter. */
 export function copyMetadata(metadata: MetadataInput | undefined | null): Metadata {

@@ -1,6 +1,6 @@
 import { from, of } from 'rxjs';
 import type { Observable } from 'rxjs';
-import { isPromise, isThenable } from '../util/check.js';
+import { isThenable, markHandled } from '../util/check.js';
 import { StreamError, isMuxError } from '../wire/errors.js';
 
 /** Errors whose stack already names a caller. */
@@ -70,12 +70,6 @@ function copyOf(error: Error): Error {
 /** Emits a callback's result when it is available: a plain value at once, so that virtual time stays virtual. */
 export function observableOf<T>(value: T | PromiseLike<T>): Observable<T> {
   return isThenable(value) ? from(Promise.resolve(value)) : of(value);
-}
-
-/** Marks a promise as handled. Leaves other thenables alone. */
-export function markHandled<T>(value: T): T {
-  if (isPromise(value)) value.catch(() => undefined);
-  return value;
 }
 
 /** @throws TypeError for a thenable that a callback returned, if the caller does not await it */

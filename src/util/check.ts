@@ -61,9 +61,9 @@ export function checkReset(name: string, code: unknown, reason: unknown): void {
   if (typeof reason !== 'string') throw new TypeError(`${name}: expected a string for a reason, got ${typeof reason}`);
 }
 
-/** Returns the error for a wrong option. */
+/** Returns the error for a wrong option. Code may have returned a promise in its place, whose rejection must not end the process. */
 export function optionError(name: string, expected: string, value: unknown): TypeError {
-  return new TypeError(`${name}: expected ${expected}, got ${shown(value)}`);
+  return new TypeError(`${name}: expected ${expected}, got ${shown(markHandled(value))}`);
 }
 
 /** Returns a value as errors show it. Objects and functions show their kind only. */
@@ -213,6 +213,12 @@ export function isThenable<T>(value: T | PromiseLike<T>): value is PromiseLike<T
 /** Whether a value is a promise, of this realm or another. Other thenables are not: some start their work at a `then`. */
 export function isPromise(value: unknown): value is Promise<unknown> {
   return value instanceof Promise || (typeof value === 'object' && value !== null && tagOf(value) === 'Promise');
+}
+
+/** Marks a promise as handled. Leaves other thenables alone. */
+export function markHandled<T>(value: T): T {
+  if (isPromise(value)) value.catch(() => undefined);
+  return value;
 }
 
 const BLOBS = new Set(['Blob', 'File']);
