@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { catchError, defer, EMPTY, map, merge, mergeMap, of, take, takeUntil } from 'rxjs';
+import { catchError, defer, EMPTY, map, merge, mergeMap, of, take, takeUntil, timer } from 'rxjs';
 import { ResetCode, ResetError, respond } from '../src/index.js';
 import type { Stream } from '../src/index.js';
 import { createPair } from '../src/testing.js';
@@ -196,6 +196,21 @@ describe('respond', () => {
       const expected = '   -a----(b|)';
       const onWire = '     o(dD)-(dDEN)';
       acceptor.streams$.pipe(respond((_, stream) => stream.pipe(take(2)))).subscribe();
+      expectObservable(wire(link)).toBe(onWire);
+      expectObservable(dialer.open$('x', { input: input$ })).toBe(expected);
+      expectSubscriptions(input$.subscriptions).toBe(inputSubs);
+    }),
+  );
+
+  it(
+    '`respond` stops an upload whose reader leaves at the first item that had waited',
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const { dialer, acceptor, link } = createPair();
+      const input$ = cold('-a----b---c-d');
+      const inputSubs = '  ^---!';
+      const expected = '   ----(a|)';
+      const onWire = '     od--(DEN)';
+      acceptor.streams$.pipe(respond((_, stream) => timer(4).pipe(mergeMap(() => stream.pipe(take(1)))))).subscribe();
       expectObservable(wire(link)).toBe(onWire);
       expectObservable(dialer.open$('x', { input: input$ })).toBe(expected);
       expectSubscriptions(input$.subscriptions).toBe(inputSubs);
