@@ -41,8 +41,9 @@ const SLICE_BYTES = 64 * 1024;
  *
  * @example
  * ```ts
+ * bar.max = file.size;
  * resumableUpload(peer, file, (input) => peer.open$({ op: 'upload', id }, { input, retry: 'safe' })).subscribe({
- *   next: (kept) => (bar.value = kept / file.size),
+ *   next: (kept) => (bar.value = kept),
  *   complete: () => console.log('uploaded'),
  * });
  * ```

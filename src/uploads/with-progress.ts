@@ -37,7 +37,8 @@ const MOST_WAITING_BYTES = DEFAULT_LIMITS.maxUnsentBytes;
  *
  * @example
  * ```ts
- * const input = () => withProgress(peer, file, (taken) => (bar.value = taken / file.size));
+ * bar.max = file.size;
+ * const input = () => withProgress(peer, file, (taken) => (bar.value = taken));
  * peer.open$({ op: 'upload', name: file.name }, { input, retry: 'safe' }).subscribe();
  * ```
  */
