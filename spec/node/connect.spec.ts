@@ -478,7 +478,7 @@ describe('dials explained', () => {
       endings.push(() => other.close());
       await listening(other);
       const { error } = (await settled(ending(connect(`wss://127.0.0.1:${portOf(other)}`)).opened)) as { error: ConnectError };
-      expect(error.message).toMatch(/\(1006 .+packet length too long:\S+\); does this port speak TLS\?$/);
+      expect(error.message).toMatch(/\(1006 .+(packet|data) length too long:\S+\); does this port speak TLS\?$/);
     });
 
     it('The error of a proxy that passes no upgrade names the proxy', async () => {

@@ -147,7 +147,7 @@ describe('a slow subscriber', () => {
     const texts = () => answerTopic(log, null, { overflow: { dropOldest: 3 } });
     const { calls, acceptor, link } = createPair(api, { texts }, { around: (_, next) => next().pipe(map((item) => item)) });
     const received: unknown[] = [];
-    calls.texts().subscribe(({ value }) => received.push(value?.length));
+    const reading = calls.texts().subscribe(({ value }) => received.push(value?.length));
     await acceptor.ping();
     link.stall('dialer');
     for (const length of numbers(65_537, 65_636)) await log.publish('x'.repeat(length));
@@ -157,6 +157,7 @@ describe('a slow subscriber', () => {
     await until('the newest', () => received.at(-1) === 65_636);
     expect(received.length).toBeLessThan(50);
     expect(received.slice(-3)).toEqual(numbers(65_634, 65_636));
+    reading.unsubscribe();
     await acceptor.close();
   });
 

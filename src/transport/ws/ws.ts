@@ -288,7 +288,7 @@ const HINTS: ReadonlyMap<number, string> = new Map([
 /** Codes of a handshake that was not answered in HTTP: with an alert of TLS, or not at all. */
 const NO_ANSWER = /^(HPE_\w+|ECONNRESET)$/;
 /** OpenSSL's texts for an answer without TLS: up to 3.1, and later. */
-const NO_TLS = /wrong version number|packet length too long/;
+const NO_TLS = /wrong version number|(packet|data) length too long/;
 const TLS_HINT = '; does this port speak TLS?';
 /** The most text of an answer that is read, in UTF-16 units, and the longest time for it, in ms. */
 const MOST_ANSWER = 2_048;
