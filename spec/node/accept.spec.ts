@@ -77,7 +77,7 @@ describe('accept', () => {
       const named: string[] = [];
       const server = serve({ server: http.now, path: '/serve', keepalive: false });
       server.peers$.subscribe((peer) => named.push(String(peer)));
-      const next = nextPeer({ verify: () => new Promise((resolve) => setTimeout(resolve, 5, true)) });
+      const next = nextPeer({ verify: () => turn().then(() => true) });
       const dialers = ['/serve', '/own'].map((path) => connect(`${url()}${path}`, { keepalive: false }));
       named.push(String(await next));
       await Promise.all(dialers.map(({ opened }) => opened));
