@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, request } from 'node:http';
 import type { IncomingMessage } from 'node:http';
-import type { AddressInfo, Server } from 'node:net';
+import type { AddressInfo, Server, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -12,6 +12,9 @@ import { buildSync } from 'esbuild';
 import type { RawData, WebSocket } from 'ws';
 import { WebSocketServer } from 'ws';
 import { BuiltCommand } from './command.js';
+
+/** The characters of a path on Linux, without the end. */
+const LONGEST_PATH = 4_095;
 
 let command: BuiltCommand;
 let url: string;
@@ -180,6 +183,22 @@ describe('targets that fail', () => {
     expect(out).toMatch(/got {7}none before the program exited with \d/);
   });
 
+  it.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const)('%s ends `rxmux check --listen`, its program, and what that has started', async (signal, status) => {
+    const server = createServer().listen(0, '127.0.0.1');
+    const connected = once(server, 'connection') as Promise<[Socket]>;
+    const { port } = new URL(await addressOf(server));
+    const started = `'${process.execPath}' --eval 'net.connect(${port}, "127.0.0.1")' & wait`;
+    const child = command.start('check', '--only', '12.1', '--listen', '--', 'sh', '-c', started);
+    const [socket] = await connected;
+    const closed = once(socket.on('error', () => undefined).resume(), 'close');
+    child.kill(signal);
+    expect(await once(child, 'exit')).toEqual([status, null]);
+    await closed;
+  });
+
   it('`rxmux tap` says why it cannot reach its server, and answers a page of HTTP', async () => {
     const { child, url: tapped } = await command.listen('tap', '--port', '0', 'ws://ann:secret@127.0.0.1:1');
     const said = once(child.stderr ?? child, 'data');
@@ -309,6 +328,15 @@ describe('rxmux create', () => {
     const folder = join(files, 'my projects/shop');
     const { status, out } = await command.run(['create', folder]);
     expect([status, out.split('\n')[1]]).toEqual([0, `  cd "${folder}"`]);
+  });
+
+  it('A run that fails leaves the folder as it was, so that the next one may succeed', async () => {
+    // The names of the first files still fit into the longest path of the system.
+    const deep = join(files, `${'d'.repeat(50)}/`.repeat(82)).slice(0, LONGEST_PATH - '/tsconfig.json'.length - 1);
+    const folder = `${deep}s`;
+    const { status, err } = await command.run(['create', folder]);
+    expect({ status, err }).toEqual({ status: 6, err: expect.stringContaining('ENAMETOOLONG') });
+    expect(readdirSync(folder)).toEqual([]);
   });
 
   it('The server of a project answers a request for // as it answers any other', async () => {

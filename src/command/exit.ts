@@ -17,6 +17,16 @@ export const Exit = {
 
 export type ExitStatus = (typeof Exit)[keyof typeof Exit];
 
+/** Calls `end` with the exit status of Ctrl-C or SIGTERM, at the first of each. */
+export function onSignal(end: (status: ExitStatus) => void): void {
+  process.once('SIGINT', () => {
+    end(Exit.INTERRUPTED);
+  });
+  process.once('SIGTERM', () => {
+    end(Exit.TERMINATED);
+  });
+}
+
 /** The arguments make no sense. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';

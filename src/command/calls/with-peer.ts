@@ -4,16 +4,10 @@ import type { Peer } from 'rxmux';
 import { connect } from 'rxmux/node';
 import { codecNamed } from '../codec.js';
 import { hasColours } from '../colours.js';
-import { Exit, UsageError } from '../exit.js';
+import { Exit, UsageError, onSignal } from '../exit.js';
 import type { ExitStatus } from '../exit.js';
 import { oneLine, print, safeInspected, safeJson, safeLines } from '../output.js';
 import type { CallSettings } from './settings.js';
-
-/** The signals that end a call, and the exit status of each. */
-const ENDING = [
-  ['SIGINT', Exit.INTERRUPTED],
-  ['SIGTERM', Exit.TERMINATED],
-] as const;
 
 /**
  * Connects, runs `work`, closes in order, and returns the exit status. It prints an error. Ctrl-C and SIGTERM cancel the streams of `work`.
@@ -25,11 +19,10 @@ export async function withPeer(settings: CallSettings, work: (peer: Peer) => Pro
   const codec = await codecNamed(settings.codec);
   const peer = connect(url, { codec, headers, connectTimeoutMs: timeoutMs, requestTimeoutMs: timeoutMs });
   let interrupted: ExitStatus | null = null;
-  for (const [signal, status] of ENDING)
-    process.once(signal, () => {
-      interrupted = status;
-      void peer.close({ drainMs: 0 }).finally(() => process.exit(status));
-    });
+  onSignal((status) => {
+    interrupted = status;
+    void peer.close({ drainMs: 0 }).finally(() => process.exit(status));
+  });
   try {
     await peer.opened;
     await work(peer);

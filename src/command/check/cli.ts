@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { addressOf } from '../address.js';
 import { hasColours } from '../colours.js';
-import { Exit, UsageError } from '../exit.js';
+import { Exit, UsageError, onSignal } from '../exit.js';
 import type { ExitStatus } from '../exit.js';
 import { headersOf, timeoutOf } from '../headers.js';
 import { check } from './check.js';
@@ -81,6 +81,8 @@ export async function run(args: readonly string[]): Promise<ExitStatus> {
   };
   if (listen && positionals.length === 0) throw new UsageError('expected a command after --listen --, got none');
   if (listen && values.header !== undefined) throw new UsageError('expected -H with a URL, got it with --listen');
+  // A program that was started ends with this one.
+  if (listen) onSignal((status) => process.exit(status));
   const print = (line: string): boolean => process.stdout.write(`${line}\n`);
   return statusOf(options, values.json ? new JsonReport(print) : new TextReport(print, hasColours()));
 }

@@ -15,6 +15,9 @@ import type { DialerSteps, Target } from './target.js';
 import { isCompression } from './upgrade.js';
 import { Wire } from './wire.js';
 
+/** Whether the system kills a program together with all that it has started. */
+const HAS_GROUPS = process.platform !== 'win32';
+
 /** How the next handshake is answered. */
 interface Answer {
   readonly status: unknown;
@@ -50,7 +53,8 @@ export class DialerTarget implements Target {
   }
 
   dispose(): void {
-    this.#program?.kill('SIGKILL');
+    this.#kill();
+    process.off('exit', this.#kill);
     this.#wire?.socket.terminate();
     this.#http.close();
     this.#http.closeAllConnections();
@@ -66,7 +70,9 @@ export class DialerTarget implements Target {
     await once(this.#http.listen(0, '127.0.0.1'), 'listening');
     const [program = '', ...args] = this.command;
     const url = `ws://127.0.0.1:${(this.#http.address() as AddressInfo).port}`;
-    this.#program = spawn(program, [...args, url], { stdio: 'ignore' });
+    // A group of its own, which also has what the program starts: npx and shells leave that behind when they are killed.
+    this.#program = spawn(program, [...args, url], { stdio: 'ignore', detached: HAS_GROUPS });
+    process.once('exit', this.#kill);
     await once(this.#program, 'spawn');
     run.sent.push(`an answer with ${String(answer.status)} to the handshake of ${program}`);
   }
@@ -83,6 +89,15 @@ export class DialerTarget implements Target {
       this.#upgrades.emit('connection', upgraded, request);
     });
   }
+
+  readonly #kill = (): void => {
+    const pid = this.#program?.pid;
+    try {
+      if (pid !== undefined) process.kill(HAS_GROUPS ? -pid : pid, 'SIGKILL');
+    } catch {
+      // It has ended by itself.
+    }
+  };
 
   async #expectExit(ok: boolean, withinMs: number): Promise<void> {
     const status = await this.#status(withinMs);

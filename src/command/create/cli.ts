@@ -1,4 +1,4 @@
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Exit, UsageError } from '../exit.js';
@@ -48,9 +48,15 @@ export async function run(args: readonly string[]): Promise<ExitStatus> {
   const name = basename(folder);
   if (!NAME.test(name)) throw new UsageError(`expected a folder whose name is of small letters, digits, '-', '_' and '.', got '${name}'`);
   const files = filesOf(name, templateOf(values.template));
-  for (const [path, text] of Object.entries(files)) {
-    await mkdir(dirname(join(folder, path)), { recursive: true });
-    await writeFile(join(folder, path), text);
+  try {
+    for (const [path, text] of Object.entries(files)) {
+      await mkdir(dirname(join(folder, path)), { recursive: true });
+      await writeFile(join(folder, path), text);
+    }
+  } catch (error) {
+    // The folder was empty, and a second run expects it so.
+    for (const path of Object.keys(files)) await rm(join(folder, path.replace(/\/.*/, '')), { recursive: true, force: true });
+    throw error;
   }
   await print(`${Object.keys(files).length} files in ${folder}. Next:\n  cd ${quoted(given)}\n  npm install\n  npm run dev`);
   return Exit.OK;

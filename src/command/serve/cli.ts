@@ -5,7 +5,7 @@ import { inspect } from 'rxmux/inspect';
 import { refuse, serve } from 'rxmux/node';
 import type { UpgradeRefusal } from 'rxmux/node';
 import { codecNamed } from '../codec.js';
-import { Exit, UsageError } from '../exit.js';
+import { Exit, UsageError, onSignal } from '../exit.js';
 import type { ExitStatus } from '../exit.js';
 import { wholeOf } from '../headers.js';
 import { INSPECTOR_HELP, INSPECTOR_OPTIONS, loadPage, serveInspector } from '../inspector.js';
@@ -69,7 +69,7 @@ export async function run(args: readonly string[]): Promise<ExitStatus> {
   const server = serve({ server: http, codec, verify: ofThisMachine, handler: answerTo(files, codec.name !== 'json') });
   const viewed = page === null ? '' : `${await serveInspector(inspect(server), page)}\n`;
   process.stdout.write(`ws://${address}\n${viewed}`);
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void server.close({ drainMs: DRAIN_MS }));
+  onSignal(() => void server.close({ drainMs: DRAIN_MS }));
   await server.closed;
   process.exit(Exit.OK);
 }

@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util';
 import { describeLine, withoutContent, writeLine } from 'rxmux/inspect';
 import type { Line } from 'rxmux/inspect';
 import { addressOf, withoutPassword } from '../address.js';
-import { Exit, UsageError } from '../exit.js';
+import { Exit, UsageError, onSignal } from '../exit.js';
 import type { ExitStatus } from '../exit.js';
 import { headersOf, wholeOf } from '../headers.js';
 import { INSPECTOR_HELP, INSPECTOR_OPTIONS, loadPage, serveInspector } from '../inspector.js';
@@ -83,7 +83,7 @@ export async function run(args: readonly string[]): Promise<ExitStatus> {
   }).serve(server);
   const viewed = page === null ? '' : `${await serveInspector(tapped, page)}\n`;
   process.stdout.write(`ws://${address}\n${viewed}`);
-  await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
+  await new Promise(onSignal);
   setTimeout(() => process.exit(Exit.OK), DRAIN_MS);
   await rows.end();
   process.exit(Exit.OK);
