@@ -337,6 +337,22 @@ describe('upgrade hub', () => {
       expect(statuses).toEqual([...PATHS.map(() => 101), 404]);
     });
 
+    it('Servers of two copies of the package answer an unknown path once', async () => {
+      served('/a');
+      await jest.isolateModulesAsync(async () => {
+        const copy = await import('../../src/node.js');
+        servers.push(copy.serve({ server: http.now, path: '/b', keepalive: false }));
+      });
+      const statusOf = async (path: string): Promise<number> => {
+        const { status, socket } = await handshake(http.now, { path });
+        socket.destroy();
+        return status;
+      };
+      expect([await statusOf('/a'), await statusOf('/b'), await statusOf('/none')]).toEqual([101, 101, 404]);
+      await servers[0]?.close();
+      expect([await statusOf('/b'), await statusOf('/a')]).toEqual([101, 404]);
+    });
+
     it('A request may name the whole address in place of its path (RFC 9112 §3.2.2)', async () => {
       served(...PATHS);
       const targets = ['http://example.org/0?token=1', 'HTTP://example.org:8080/1', 'http://example.org'];

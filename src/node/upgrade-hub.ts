@@ -155,8 +155,10 @@ class UpgradeHub {
     return this.#askedFor(request).length > 0 || (this.#isAlone() && this.server.listenerCount('request') > 0);
   }
 
+  /** Whether only hubs listen, and no other copy of the package has an earlier one, which answers for the later ones. */
   #isAlone(): boolean {
-    return this.server.listeners('upgrade').every((listener) => listener === listen);
+    const listeners = this.server.listeners('upgrade');
+    return listeners.every((listener) => HUB in listener) && (listeners[0] ?? listen) === listen;
   }
 
   /** The taker of a request. A taker of exactly its path ranks before a taker of all paths; a draining taker ranks last. */
@@ -171,9 +173,11 @@ class UpgradeHub {
   }
 }
 
-function listen(): void {
-  // The hub answers before the listeners.
-}
+/** Marks the listener of a hub for other copies of the package. */
+const HUB = Symbol.for('rxmux.upgradeHub');
+
+/** Does nothing, because the hub answers before the listeners. */
+const listen = Object.assign((): void => undefined, { [HUB]: true });
 
 const HUBS = new WeakMap<object, UpgradeHub>();
 
