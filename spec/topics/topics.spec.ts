@@ -760,6 +760,16 @@ describe('mistakes', () => {
       expect(logs.errors).toEqual([expect.stringMatching(/^rxmux: notifying Peer .* failed$/)]);
     });
 
+    it('The log says once that a bus has failed for a user, however often the connection is registered', () => {
+      const failing = new Subject<never>();
+      const users = usersOf({ on: () => failing, send: () => Promise.resolve() });
+      const { acceptor } = createPair();
+      users.add('ann', acceptor);
+      users.add('ann', acceptor);
+      failing.error(new Error('the broker is gone'));
+      expect(logs.errors).toEqual([expect.stringMatching(/^rxmux: Peer .* is no longer reached as a user$/)]);
+    });
+
     it('A bus and a room keep the order of values that a receiver of one sends', async () => {
       const bus = memoryBus();
       const heard: string[] = [];

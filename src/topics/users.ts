@@ -1,4 +1,4 @@
-import { filter, share, takeUntil, tap } from 'rxjs';
+import { EMPTY, catchError, filter, share, takeUntil, tap } from 'rxjs';
 import type { Observable, Subscription } from 'rxjs';
 import { log } from '../logger.js';
 import { checkPeer } from '../peer/options.js';
@@ -51,6 +51,10 @@ export function usersOf(bus: Bus): Users {
         // A payload that the codec refuses must not end the process.
         if (takesCalls(peer)) guard(`notifying ${peer.toString()}`, () => notifyOrWarn(peer, payload));
       }),
+      catchError((error: unknown) => {
+        log('error', `${peer.toString()} is no longer reached as a user`, error);
+        return EMPTY;
+      }),
       takeUntil(closed(peer)),
       share(),
     );
@@ -59,11 +63,7 @@ export function usersOf(bus: Bus): Users {
       const channel = channelOfUser('add', id);
       checkPeer('add', peer, 'status$');
       const channels = getOrMake(connections, peer, () => new Map<string, Observable<unknown>>());
-      return getOrMake(channels, channel, () => notifying(channel, peer)).subscribe({
-        error: (error: unknown) => {
-          log('error', `${peer.toString()} is no longer reached as a user`, error);
-        },
-      });
+      return getOrMake(channels, channel, () => notifying(channel, peer)).subscribe();
     },
     toUser(id) {
       const channel = channelOfUser('toUser', id);
