@@ -152,8 +152,10 @@ const BEGUN = 8;
 const REPLIED = 16;
 const COMPLETED_BY_REMOTE = 32;
 const HAS_PLACE = 64;
-const RUNNING = 128;
-const RESETTING = 256;
+// From here on, each bit holds the place.
+const RESETTING = 128;
+/** Counts the handlers at work, because several `respond` may work on one stream. No other bit lies above. */
+const RUNNING = 256;
 
 /**
  * One stream from its call to its end, whichever socket carries it. It is the Subject of its received payloads. Its state, its unsent frames,
@@ -498,14 +500,14 @@ export class StreamCore extends Subject<unknown> implements Deadlined, Abortable
   /** A handler of a remote stream has started. The stream keeps its place until the handler has settled, whatever the remote does. */
   handlerStarted(): void {
     if (this.local) return;
-    if (!this.hasClosed) this.#facts |= RUNNING;
+    this.#facts += RUNNING;
     this.connection.dispatched(Number(this.id));
   }
 
   /** The handler has settled. */
   handlerSettled(): void {
-    if ((this.#facts & RUNNING) === 0) return;
-    this.#facts &= ~RUNNING;
+    if (this.#facts < RUNNING) return;
+    this.#facts -= RUNNING;
     this.#checkPlace();
     if (this.hasClosed) this.#releaseBytes();
   }
@@ -602,7 +604,7 @@ export class StreamCore extends Subject<unknown> implements Deadlined, Abortable
 
   #resetByRemote({ code, reason, payload }: FrameOf<'reset'>): void {
     const { flood, outbound } = this.connection;
-    if ((this.#facts & RUNNING) !== 0) flood.countEarlyReset();
+    if (this.#facts >= RUNNING) flood.countEarlyReset();
     outbound.remove(this);
     this.sending?.drop();
     this.advance('recvReset');
@@ -697,14 +699,14 @@ export class StreamCore extends Subject<unknown> implements Deadlined, Abortable
 
   /** The stream has ended. Releases its bytes, unless a handler still runs. */
   #releaseBytes(): void {
-    if ((this.#facts & RUNNING) !== 0) return;
+    if (this.#facts >= RUNNING) return;
     this.receiving?.release();
     if (this.#attachedBytes > 0) this.connection.budget.attached.release(this.#attachedBytes);
     this.#attachedBytes = 0;
   }
 
   #checkPlace(): void {
-    if ((this.#facts & (HAS_PLACE | RUNNING | RESETTING)) !== HAS_PLACE || !this.hasClosed) return;
+    if (this.#facts < HAS_PLACE || this.#facts >= RESETTING || !this.hasClosed) return;
     this.#facts &= ~HAS_PLACE;
     this.connection.releasePlace();
   }
