@@ -264,6 +264,20 @@ describe('close', () => {
     });
   });
 
+  it('A second `close` keeps the code and the reason of the first', async () => {
+    const server = await listens();
+    const { dialers } = await busy(server, 3);
+    const frames: unknown[] = [];
+    for (const dialer of dialers)
+      dialer.onFrame((direction, { type, code, reason }) => {
+        if (direction === 'rx' && type === 'goaway') frames.push([code, reason]);
+      });
+    void server.close({ drainMs: HOUR, code: 256, reason: 'a deploy' });
+    await server.close();
+    expect(frames).toEqual([1, 2, 3].map(() => [256, 'a deploy']));
+    expect(await leaks()).toEqual({});
+  });
+
   it('A second `close` leaves no timer of a delayed goaway', async () => {
     const server = await listens();
     await busy(server, 5);

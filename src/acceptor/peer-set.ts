@@ -83,6 +83,8 @@ export class PeerSet<Q> implements PeerServer<Q> {
   readonly #refusals = new Map<number, number>();
   /** When the drain ends, on the clock of rxjs. */
   #deadline = Infinity;
+  /** The first call of {@link close}, whose code and reason all goaways have. */
+  #first: ResolvedClose | null = null;
   #goaways = Subscription.EMPTY;
   #end: () => void = () => undefined;
 
@@ -131,11 +133,12 @@ export class PeerSet<Q> implements PeerServer<Q> {
     const { drainMs } = resolved;
     const deadline = steadyNow() + drainMs;
     const first = !this.draining$.value;
+    this.#first ??= resolved;
     if (first) this.closing();
     if (first || deadline < this.#deadline) {
       this.#deadline = deadline;
       this.#goaways.unsubscribe();
-      this.#goaways = spreadGoaways(this.peers, resolved);
+      this.#goaways = spreadGoaways(this.peers, { ...this.#first, drainMs });
     }
     if (first) this.stop();
     return this.closed;
