@@ -306,6 +306,33 @@ describe('Session that ends', () => {
     await closed(peer);
   });
 
+  it('The end of a session holds until a fresh hello is accepted, also where that hello has set a later end', async () => {
+    let hellos = 0;
+    const onHello: StreamHandler = async (_, stream) => {
+      sessionEnds(stream, time.now + (++hellos === 1 ? 10_000 : 100_000));
+      if (hellos === 2) await firstValueFrom(timer(30_000));
+      await stream.reply();
+    };
+    const { network, peer, reasons } = greeted({ reconnect: true, hello: renewing(() => ({})) }, { onHello, helloTimeoutMs: 0 });
+    await time.advance(9_999);
+    expect([hellos, network.dials.length]).toEqual([2, 1]);
+    await time.advance(1_001);
+    expect([network.dials.length, reasons]).toEqual([2, [expect.objectContaining({ reason: 'the session has ended' })]]);
+    await closed(peer);
+  });
+
+  it('A fresh hello ends the earlier end as it is accepted, also where its handler goes on', async () => {
+    let hellos = 0;
+    const { network, peer } = renewed(async (_, stream) => {
+      if (++hellos === 1) sessionEnds(stream, time.now + 10_000);
+      await stream.reply();
+      if (hellos === 2) await firstValueFrom(timer(60_000));
+    });
+    await time.advance(120_000);
+    expect([hellos, network.dials.length, peer.status.state]).toEqual([2, 1, 'open']);
+    await closed(peer);
+  });
+
   it('No handler of the dialer sees the question for a fresh hello', async () => {
     const seen: unknown[] = [];
     const { network, peer, contexts } = renewed(ending(10_000));

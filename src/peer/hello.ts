@@ -144,8 +144,10 @@ export class HelloAcceptor implements Gate {
   #hello: StreamCore | null = null;
   /** Whether an earlier hello of this socket was accepted, so that other streams need not wait for the newest. */
   #isRenewing = false;
-  /** The timers of the session's end. */
+  /** The timers of the end that the newest hello has set. */
   #session = Subscription.EMPTY;
+  /** The timers of the hello before, whose end holds until the newest hello is accepted. */
+  #earlier = Subscription.EMPTY;
   /** The end for which a fresh hello was asked last. A hello that keeps this end is not asked for again. */
   #askedFor = -Infinity;
   #deadline: Deadline | null = null;
@@ -204,8 +206,12 @@ export class HelloAcceptor implements Gate {
       this.#reject();
       return;
     }
-    if (this.#isRenewing) this.#limit();
-    else if (isMarked(stream)) this.#widenWhenAnswered();
+    if (this.#isRenewing) {
+      this.#earlier.unsubscribe();
+      this.#earlier = this.#session;
+      this.#session = Subscription.EMPTY;
+      this.#limit();
+    } else if (isMarked(stream)) this.#widenWhenAnswered();
     else if (isCall(stream.payload)) {
       stream.reset('library', ResetCode.PROTOCOL_ERROR, NO_HELLO);
       this.#end(new ConnectionFault(NO_HELLO));
@@ -214,7 +220,6 @@ export class HelloAcceptor implements Gate {
       this.#markReply(stream);
       this.#widenWhenAnswered();
     }
-    const session = this.#session;
     runHandler(
       this.expected.handler,
       stream,
@@ -224,7 +229,7 @@ export class HelloAcceptor implements Gate {
         this.#stop();
         if (!this.isAnswered || (failed && !this.#isEndedByDialer())) this.#reject();
         // The end of the session before holds no more, also where the fresh hello has set none.
-        else if (this.#session === session) session.unsubscribe();
+        else this.#earlier.unsubscribe();
       },
       HELLO_HANDLER,
     );
@@ -267,6 +272,7 @@ export class HelloAcceptor implements Gate {
   close(): void {
     this.#stop();
     this.#session.unsubscribe();
+    this.#earlier.unsubscribe();
   }
 
   /**
@@ -283,9 +289,11 @@ export class HelloAcceptor implements Gate {
     const restMs = endsAt - asyncScheduler.now();
     if (hello.headers[HELLO_HEADER] === RENEWS && endsAt > this.#askedFor)
       runAt(session, endsAt - Math.min(askBeforeMs, restMs / 2), () => {
-        this.#ask(endsAt);
+        if (session === this.#session) this.#ask(endsAt);
       });
     runAt(session, endsAt, () => {
+      // A fresh hello was accepted, and its handler goes on.
+      if (session === this.#earlier && this.isAnswered) return;
       this.core.close({ drainMs: 0, code: ResetCode.NO_ERROR, reason: 'the session has ended' });
     });
   }
