@@ -333,6 +333,23 @@ describe('Session that ends', () => {
     await closed(peer);
   });
 
+  it('A fresh hello goes to no other socket than the one that has asked for it', async () => {
+    const said: unknown[] = [];
+    const { network, peer } = renewed(
+      (payload, stream) => {
+        if (said.push(payload) === 1) sessionEnds(stream, time.now + 10_000);
+        return stream.reply();
+      },
+      ({ expired }) => (expired ? firstValueFrom(timer(4_000).pipe(map(() => ({ payload: 'fresh' })))) : { payload: 'dial' }),
+    );
+    await time.advance(5_001);
+    network.last.link.cut();
+    await time.advance(20_000);
+    expect([network.dials.length, said, peer.status.state]).toEqual([2, ['dial', 'dial'], 'open']);
+    expect(logs).toEqual({ warnings: [expect.stringMatching(/: no fresh hello was accepted: the connection/)], errors: [] });
+    await closed(peer);
+  });
+
   it('No handler of the dialer sees the question for a fresh hello', async () => {
     const seen: unknown[] = [];
     const { network, peer, contexts } = renewed(ending(10_000));

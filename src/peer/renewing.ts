@@ -65,7 +65,7 @@ export function renewing(hello: (context: DialContext) => Hello | Promise<Hello>
   /** Answers a server that asks for a fresh hello: sends the hello, and ends the answer when the server has accepted the hello. */
   function answer(question: StreamCore, context: DialContext): void {
     question.markTaken();
-    renew(question.owner.peer, context).then(
+    renew(question, context).then(
       () => {
         void question.facade.end();
       },
@@ -77,11 +77,12 @@ export function renewing(hello: (context: DialContext) => Hello | Promise<Hello>
     );
   }
 
-  async function renew(peer: Peer, context: DialContext): Promise<void> {
+  async function renew({ owner, carrier }: StreamCore, context: DialContext): Promise<void> {
     const made = marked(await hello(context), context);
-    const core = Peer.core(peer);
+    const core = Peer.core(owner.peer);
     const connection = core?.openConnection ?? null;
-    if (core === null || connection === null) throw new Error('the connection takes no fresh hello any more');
+    // Another socket may be open by now, which has asked for nothing.
+    if (core === null || connection === null || connection !== carrier) throw new Error('the connection takes no fresh hello any more');
     await new Promise<void>((accepted, failed) => {
       // The server, which asks, bounds this hello by its own `helloTimeoutMs`, and by the end of the session.
       sayHello(core, connection, made, 0, accepted, failed);
