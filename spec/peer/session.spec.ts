@@ -350,6 +350,21 @@ describe('Session that ends', () => {
     await closed(peer);
   });
 
+  it('An interceptor of the dialer that fails for the question is logged, and the session goes on', async () => {
+    let hellos = 0;
+    const { network, peer } = renewed((_, stream) => {
+      sessionEnds(stream, ++hellos === 1 ? time.now + 10_000 : Infinity);
+      return stream.reply();
+    });
+    peer.interceptReplyHeaders(() => {
+      throw new Error('no trace');
+    });
+    await time.advance(60_000);
+    expect([hellos, network.dials.length, peer.status.state]).toEqual([2, 1, 'open']);
+    expect(logs).toEqual({ warnings: [], errors: [expect.stringMatching(/: a handler failed$/)] });
+    await closed(peer);
+  });
+
   it('No handler of the dialer sees the question for a fresh hello', async () => {
     const seen: unknown[] = [];
     const { network, peer, contexts } = renewed(ending(10_000));

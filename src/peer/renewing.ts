@@ -1,6 +1,6 @@
 import { noop } from 'rxjs';
 import { log } from '../logger.js';
-import { failAnswer } from '../stream/answer.js';
+import { endAnswer, failAnswer } from '../stream/answer.js';
 import { messageOf } from '../stream/end.js';
 import { HELLO_HEADER, RENEWS, isMarked } from '../stream/hello-mark.js';
 import { copyMetadata } from '../stream/metadata.js';
@@ -67,7 +67,7 @@ export function renewing(hello: (context: DialContext) => Hello | Promise<Hello>
     question.markTaken();
     renew(question, context).then(
       () => {
-        void question.facade.end();
+        endAnswer(question);
       },
       (error: unknown) => {
         // A session that has ended meanwhile has ended the question.
