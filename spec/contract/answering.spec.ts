@@ -11,11 +11,13 @@ import {
   map,
   mergeMap,
   of,
+  range,
   Subject,
   tap,
   throwError,
   toArray,
 } from 'rxjs';
+import { z } from 'zod';
 import {
   answer,
   answering,
@@ -489,6 +491,21 @@ describe('around', () => {
     it('`answer` takes an overflow for what Observables push, and refuses an unknown one', () => {
       expect(() => answer(api, answers, { overflow: 'latest' })).not.toThrow();
       expect(() => answer(api, answers, { overflow: 'never' as 'latest' })).toThrow(TypeError);
+    });
+
+    it.each([
+      { payload: 'plain', schema: plain<number>() },
+      { payload: 'checked by a schema that needs time', schema: z.number().refine(() => Promise.resolve(true)) },
+    ])('The overflow holds for what an Observable pushes, also where the payload is $payload', async ({ schema }) => {
+      const pages = contract({ pages: stream({ payload: schema, item: plain<string>() }) });
+      const { calls } = createPair(
+        pages,
+        { pages: (count) => range(0, count).pipe(map((page) => String(page).padEnd(10_000))) },
+        { overflow: 'latest' },
+      );
+      const got = await lastValueFrom(calls.pages(1_000).pipe(toArray()));
+      expect(got.length).toBeLessThan(1_000);
+      expect(got.at(-1)).toBe('999'.padEnd(10_000));
     });
   });
 

@@ -30,6 +30,7 @@ import { checkBy, checkEach, checkOr, isUnchecked } from './validate.js';
 import type { Check } from './validate.js';
 
 type Input = Source<unknown> | Blob;
+type Sending = Pick<FeedOptions, 'overflow'>;
 
 /** The result of an answer: one reply, or the items. */
 export class Outcome {
@@ -72,9 +73,9 @@ export class Outcome {
   }
 
   /** Sends the checked values to a stream that an answer has taken. */
-  sendLaterTo(stream: Stream, check: Check, refine: Refine | null): Promise<void> {
+  sendLaterTo(stream: Stream, check: Check, refine: Refine | null, how: Sending): Promise<void> {
     const values = this.isReply ? replyOf(this.returned).pipe(orNothing(check), checkEach(check), filter(isValue)) : this.#input(check);
-    return stream.sendAll(refineInput(values, refine));
+    return stream.sendAll(refineInput(values, refine), how);
   }
 
   #input(check: Check): Input {
@@ -293,18 +294,16 @@ export function answer<C extends Contract, Context = PeerContext>(
   const table = new Map<string, Bound>();
   bind(table, checkObject('answer', api, 'a contract'), answers, validate, '');
   const names = [...table.keys()];
-  return respond(
-    (opened: unknown, stream) => {
-      if (isCall(opened)) {
-        const [name, payload] = opened;
-        const bound = table.get(name);
-        if (bound !== undefined) return begin(bound, new AnsweredCall(name, bound.procedure, payload, stream), around);
-      }
-      leaveUnknown(stream, opened, names);
-      return undefined;
-    },
-    overflow === undefined ? {} : { overflow },
-  );
+  const how: Sending = { overflow };
+  return respond((opened: unknown, stream) => {
+    if (isCall(opened)) {
+      const [name, payload] = opened;
+      const bound = table.get(name);
+      if (bound !== undefined) return begin(bound, new AnsweredCall(name, bound.procedure, payload, stream), around, how);
+    }
+    leaveUnknown(stream, opened, names);
+    return undefined;
+  }, how);
 }
 
 function bind(table: Map<string, Bound>, api: Contract, answers: unknown, validate: boolean, prefix: string): void {
@@ -334,7 +333,7 @@ function memberOf(answers: unknown, key: string): unknown {
   return (answers as Readonly<Record<string, unknown>>)[key];
 }
 
-function begin(bound: Bound, call: AnsweredCall, arounds: readonly Around<unknown>[]): ReturnType<Outcome['sendTo']> {
+function begin(bound: Bound, call: AnsweredCall, arounds: readonly Around<unknown>[], how: Sending): ReturnType<Outcome['sendTo']> {
   limit(call.stream);
   const hasReply = isReply(call.kind);
   const answered = (payload: unknown): Outcome => {
@@ -358,7 +357,7 @@ function begin(bound: Bound, call: AnsweredCall, arounds: readonly Around<unknow
     const sent =
       outcome instanceof Outcome
         ? outcome.sendTo(call.stream, check)
-        : outcome.then((later) => later.sendLaterTo(call.stream, check, refine));
+        : outcome.then((later) => later.sendLaterTo(call.stream, check, refine, how));
     return sent === undefined ? sent : refineInput(sent, refine);
   } catch (error) {
     if (refine === null) throw error;
