@@ -110,11 +110,17 @@ describe.each(KINDS)('what an answer sends, by $schema', ({ one }) => {
     it('A promise of one item travels as its schema makes it, and a promise of none sends none', async () => {
       const { calls } = createPair(
         api,
-        { ...NONE, list: () => Promise.resolve(ROW) as never, chat: () => Promise.resolve() as never },
+        {
+          ...NONE,
+          list: () => Promise.resolve(ROW) as never,
+          chat: () => Promise.resolve() as never,
+          slowly: () => Promise.resolve() as never,
+        },
         { around },
       );
       expect(await lastValueFrom(calls.list().pipe(toArray()))).toEqual([SEEN]);
       expect(await lastValueFrom(calls.chat(undefined, []).pipe(toArray()))).toEqual([]);
+      expect(await lastValueFrom(calls.slowly(SEEN).pipe(toArray()))).toEqual([]);
     });
 
     it.each([

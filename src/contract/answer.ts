@@ -74,7 +74,7 @@ export class Outcome {
 
   /** Sends the checked values to a stream that an answer has taken. */
   sendLaterTo(stream: Stream, check: Check, refine: Refine | null, how: Sending): Promise<void> {
-    const values = this.isReply ? replyOf(this.returned).pipe(orNothing(check), checkEach(check), filter(isValue)) : this.#input(check);
+    const values = this.isReply ? replyOf(this.returned).pipe(orNothing(check), checkEach(check), filter(isValue)) : awaited(this.#input(check));
     return stream.sendAll(refineInput(values, refine), how);
   }
 
@@ -88,6 +88,12 @@ export class Outcome {
 /** `undefined` stands for no value. */
 function isValue(value: unknown): boolean {
   return value !== undefined;
+}
+
+/** Returns promised items as an Observable: a promise of no value has none. `respond` awaits a promise itself. */
+function awaited(input: Input): Input {
+  const promise = promisedBy(input);
+  return promise === null ? input : from(promise).pipe(filter(isValue));
 }
 
 /** A schema decides about a reply without a value, too. */
