@@ -456,6 +456,20 @@ describe('around', () => {
       expect(await numbers).toEqual(Array.from({ length: 100 }, (_, number) => number));
     });
 
+    it.each<{ behind: string; around?: Around }>([
+      { behind: 'without a function around it' },
+      { behind: 'where a function returns next as it is', around: (_, next) => next() },
+      { behind: 'where a function pipes next', around: (_, next) => next().pipe(map((item) => item)) },
+    ])('An item that is undefined fails its call, $behind', async ({ around }) => {
+      const got: number[] = [];
+      const { calls } = createPair(contract({ items: stream<void, number>() }), { items: () => [1, undefined as never, 2] }, { around });
+      await expect(lastValueFrom(calls.items().pipe(tap((item) => got.push(item))))).rejects.toMatchObject({
+        code: 'REMOTE',
+        reason: 'expected a value to send, got undefined; null is a value',
+      });
+      expect(got).toEqual([1]);
+    });
+
     it('A cancel ends an async iterable behind an operator that waits for its next item', async () => {
       const ended: string[] = [];
       const items: AsyncIterable<number> = {

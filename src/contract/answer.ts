@@ -41,7 +41,7 @@ export class Outcome {
 
   /** The values as an Observable, without the `undefined` of a reply without a value. No schema has checked them. */
   valuesFor(stream: StreamCore): Observable<unknown> {
-    return (this.isReply ? replyOf(this.returned) : itemsOf(this.#input(identity), stream)).pipe(filter(isValue));
+    return this.isReply ? replyOf(this.returned).pipe(filter(isValue)) : itemsOf(awaited(this.#input(identity)), stream);
   }
 
   /** Sends the checked values; the result is for `respond`. A reply leaves with the end, in one frame. */
