@@ -106,6 +106,7 @@ describe('wrong arguments', () => {
     ['a missing page', ['tap', '--inspect', '--page', join(files, 'none.html'), 'ws://x'], 'expected the page of the inspector: ENOENT'],
     ['a page that is not served', ['tap', '--page', join(files, 'none.html'), 'ws://x'], 'expected --page with --inspect, got it alone'],
     ['a header for a dialer', ['check', '--listen', '-H', 'a: b', '--', 'true'], 'expected -H with a URL, got it with --listen'],
+    ['limits of a dialer', ['check', '--listen', '--limits', '--', 'true'], 'expected --limits with a URL, got it with --listen'],
   ])('The command exits with 2 and one reason for %s', async (_, args, reason) => {
     const { status, out, err } = await command.run(args);
     expect({ status, out }).toEqual({ status: 2, out: '' });

@@ -80,7 +80,8 @@ export async function run(args: readonly string[]): Promise<ExitStatus> {
     withinMs: timeoutOf(values.timeout ?? (listen ? '15000' : '2000'), 1),
   };
   if (listen && positionals.length === 0) throw new UsageError('expected a command after --listen --, got none');
-  if (listen && values.header !== undefined) throw new UsageError('expected -H with a URL, got it with --listen');
+  const stray = limits ? '--limits' : values.header && '-H';
+  if (listen && stray !== undefined) throw new UsageError(`expected ${stray} with a URL, got it with --listen`);
   // A program that was started ends with this one.
   if (listen) onSignal((status) => process.exit(status));
   const print = (line: string): boolean => process.stdout.write(`${line}\n`);
