@@ -33,3 +33,8 @@ export function safeInspected(text: string): string {
 export async function print(row: string): Promise<void> {
   if (!process.stdout.write(`${row}\n`)) await once(process.stdout, 'drain');
 }
+
+/** Whether the output shows colours: a terminal does, unless `NO_COLOR` is set. */
+export function hasColours(): boolean {
+  return process.stdout.isTTY && process.stdout.hasColors();
+}

@@ -43,7 +43,14 @@ export function documentOf(procedures: Procedures, api: Api): Documented {
   });
   const document = {
     asyncapi: '3.0.0',
-    info: { title, version, description: descriptionOf(codec) },
+    info: {
+      title,
+      version,
+      description: [
+        `Calls over one WebSocket with the subprotocol mux.v1.${codec}.`,
+        'Each channel is a stream: its open frame carries the message open, data frames carry inputs, replies and items, and a reset frame carries an error.',
+      ].join(' '),
+    },
     ...(url === null ? {} : { servers: { main: serverOf(url) } }),
     defaultContentType: `application/${codec}`,
     channels: Object.fromEntries(
@@ -64,13 +71,6 @@ export function documentOf(procedures: Procedures, api: Api): Documented {
     components: { schemas: schemas.all },
   };
   return { document, missing: schemas.missing };
-}
-
-function descriptionOf(codec: string): string {
-  return [
-    `Calls over one WebSocket with the subprotocol mux.v1.${codec}.`,
-    'Each channel is a stream: its open frame carries the message open, data frames carry inputs, replies and items, and a reset frame carries an error.',
-  ].join(' ');
 }
 
 function serverOf({ host, pathname, protocol }: URL): object {

@@ -1,7 +1,6 @@
 import type { ParseArgsConfig } from 'node:util';
 import type { Kind } from 'rxmux/contract';
 import { didYouMean, nearNames } from '../../util/near-names.js';
-import { loadContract } from '../contract-module.js';
 import type { Procedures } from '../contract-module.js';
 import { Exit, UsageError } from '../exit.js';
 import type { ExitStatus } from '../exit.js';
@@ -35,7 +34,7 @@ export async function calling(
   const given = argumentsOf(args, options);
   const { contract: place, json, list, text, payload: ofOption } = given.values;
   if (list && place === undefined) throw new UsageError('expected --contract FILE beside --list');
-  const contract = place === undefined ? null : await loadContract(place);
+  const contract = place === undefined ? null : await (await import('../contract-module.js')).loadContract(place);
   if (contract !== null && list) return printList(contract, json);
   const settings = settingsOf(given, last ?? 'payload');
   const { name, rest } = settings;

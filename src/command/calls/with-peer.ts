@@ -3,10 +3,9 @@ import { DeadlineExceededError, isMuxError, RefusedError, StreamError, Connectio
 import type { Peer } from 'rxmux';
 import { connect } from 'rxmux/node';
 import { codecNamed } from '../codec.js';
-import { hasColours } from '../colours.js';
 import { Exit, UsageError, onSignal } from '../exit.js';
 import type { ExitStatus } from '../exit.js';
-import { oneLine, print, safeInspected, safeJson, safeLines } from '../output.js';
+import { hasColours, oneLine, print, safeInspected, safeJson, safeLines } from '../output.js';
 import type { CallSettings } from './settings.js';
 
 /**

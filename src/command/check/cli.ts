@@ -1,9 +1,9 @@
 import { parseArgs } from 'node:util';
 import { addressOf } from '../address.js';
-import { hasColours } from '../colours.js';
 import { Exit, UsageError, onSignal } from '../exit.js';
 import type { ExitStatus } from '../exit.js';
 import { headersOf, timeoutOf } from '../headers.js';
+import { hasColours } from '../output.js';
 import { check } from './check.js';
 import type { CheckOptions } from './check.js';
 import { Mismatch } from './mismatch.js';

@@ -85,14 +85,9 @@ export class Tapped implements Inspection {
   }
 }
 
-/** Returns the name of the stream that a line opens; empty for none. */
-export function nameOf({ f }: Line): string {
-  return f?.['type'] === 'open' ? shortened(defaultLabel(f['payload'])) : '';
-}
-
 const LONGEST_LABEL = 100;
 
-/** Returns the beginning of a text. The result is a copy, because a slice would keep the whole message in the history. */
-function shortened(text: string): string {
-  return Buffer.from(text.slice(0, LONGEST_LABEL)).toString();
+/** Returns the name of the stream that a line opens; empty for none. It is a copy, because a slice would keep the whole message in the history. */
+export function nameOf({ f }: Line): string {
+  return f?.['type'] === 'open' ? Buffer.from(defaultLabel(f['payload']).slice(0, LONGEST_LABEL)).toString() : '';
 }
