@@ -50,6 +50,21 @@ export const withProcesses: WithPair<ProcessPair> = async (adapter, needs, use) 
   }
 };
 
+/**
+ * One process of Node for both ends, still over loopback. The client has the CPU of both. The ends take turns, so that other programs
+ * do not change how many frames one of them joins into a write.
+ */
+export const withOneProcess: WithPair = async (adapter, needs, use) => {
+  const both = new Worker(`${adapter}, both ends`);
+  try {
+    const { port, limits } = await both.call('listen', adapter, needs);
+    await both.call('connect', adapter, needs, port);
+    return await use(new ProcessPair(both, both, limits));
+  } finally {
+    await both.end();
+  }
+};
+
 class ProcessPair implements Pair {
   constructor(
     private readonly server: Worker,
@@ -106,6 +121,6 @@ class ProcessPair implements Pair {
 
   async #cpu(): Promise<Cpu> {
     const [client, server] = await Promise.all([this.client.call('usage'), this.server.call('usage')]);
-    return { client: client.cpuUs, server: server.cpuUs };
+    return { client: client.cpuUs, server: this.server === this.client ? 0 : server.cpuUs };
   }
 }

@@ -1,6 +1,6 @@
 import type { Figures, Workload } from '../workloads/workload.js';
 import type { AdapterName } from './adapter-names.js';
-import { withProcesses } from './pair.js';
+import { withOneProcess, withProcesses } from './pair.js';
 import type { WithPair } from './pair.js';
 import { shuffled } from './random.js';
 
@@ -34,7 +34,7 @@ export async function* runRounds({ rounds, adapters, workloads, scale, random, w
         if (workload.adapters?.includes(adapter) === false) continue;
         const where = { round, workload: workload.id, adapter };
         try {
-          yield await withPair(adapter, workload.needs, async (pair) => {
+          yield await (workload.inOneProcess === true ? withOneProcess : withPair)(adapter, workload.needs, async (pair) => {
             const figures = await workload.run(pair, scale);
             return { ...where, limits: pair.limits, figures };
           });

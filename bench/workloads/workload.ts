@@ -20,6 +20,8 @@ export interface Workload {
   readonly metrics: readonly Metric[];
   /** The adapters that can do it. Default all. */
   readonly adapters?: readonly AdapterName[];
+  /** Whether both ends are in one process. Default: each has its own. */
+  readonly inOneProcess?: boolean;
   /** Runs once over a fresh pair. `scale` is 1 for a full run and less for a quick one. */
   run(pair: Pair, scale: number): Promise<Figures>;
 }
