@@ -832,6 +832,22 @@ describe('Input of `open$`', () => {
     expect([calls, given]).toEqual([2, ['a', 'b']]);
   });
 
+  it('A call with `retry` asks an iterable for one iterator for each attempt, because nothing would release another one', async () => {
+    const { dialer, acceptor } = createPair();
+    acceptor.onStream((_, stream) => stream.sendAll(stream));
+    let made = 0;
+    const input = {
+      [Symbol.asyncIterator]: () => {
+        made++;
+        return Readable.from(['a'])[Symbol.asyncIterator]();
+      },
+    };
+    const seen: unknown[] = [];
+    dialer.open$('p', { input, retry: 'safe' }).subscribe((value) => seen.push(value));
+    await time.advance(10);
+    expect([made, seen]).toEqual([1, ['a']]);
+  });
+
   it('A call with an input completes when the remote has ended and the input is done', async () => {
     const { dialer, acceptor } = createPair();
     acceptor.onStream((_, stream) => void stream.subscribe());

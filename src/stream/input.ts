@@ -253,13 +253,14 @@ function isEndedByDestroy(input: object): input is Destroyable {
 /** Returns whether an input yields its values only once. For Observables other than streams the answer is unknown, and `false`. */
 export function isOneShot(input: Input<unknown>): boolean {
   if (typeof input === 'function') return false;
-  const source = Object(input) as object & Partial<AsyncIterable<unknown> & Iterable<unknown>>;
-  if (isReadableStream(source) || canBeDestroyed(source)) return true;
-  const iterator = source[Symbol.asyncIterator]?.() ?? source[Symbol.iterator]?.();
-  const isOnce = iterator === source || iterator instanceof StreamIterator;
+  const source = Object(input) as object & Partial<AsyncIterable<unknown>>;
+  if (isReadableStream(source) || canBeDestroyed(source) || isIterator(source)) return true;
+  // Ask no foreign iterable: its iterator may hold resources, which nothing would release. Streams and logs are Observables.
+  const iterator = isObservable(input) && source[Symbol.asyncIterator]?.();
+  if (iterator instanceof StreamIterator) return true;
   // A log is followed from the iterator on, and not from its first value.
-  if (!isOnce && iterator instanceof PulledIterator) iterator.stop();
-  return isOnce;
+  if (iterator instanceof PulledIterator) iterator.stop();
+  return false;
 }
 
 /** One-shot inputs that a call has already taken. A second attempt would send an empty upload. */
