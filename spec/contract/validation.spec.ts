@@ -1,7 +1,7 @@
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from '@jest/globals';
 import type * as arktype from 'arktype';
-import { lastValueFrom, map, NEVER, of, Subject, toArray } from 'rxjs';
+import { concat, lastValueFrom, map, NEVER, of, Subject, toArray } from 'rxjs';
 import type { Observable } from 'rxjs';
 import * as v from 'valibot';
 import { z } from 'zod';
@@ -116,6 +116,18 @@ describe('validation', () => {
     item$.next(5);
     expect(await first).toBe(5);
     expect(item$.observed).toBe(false);
+  });
+
+  it.each<[string, string, (call$: (retry: false | 'safe') => Observable<number>) => Observable<number>]>([
+    ['with `retry`', 'can be read only once', (call$) => call$('safe')],
+    ['for a second time', 'that was taken before', (call$) => concat(call$(false), call$(false))],
+  ])('Checked inputs are refused as the input of another call %s, as unchecked ones are', async (_how, refusal, relay) => {
+    const { dialer, acceptor } = createPair();
+    acceptor.onStream((_, stream) => stream.sendAll(stream));
+    const api = contract({ relay: channel({ input: z.number(), item: z.number() }) });
+    const { calls } = createPair(api, { relay: (_, { input }) => relay((retry) => dialer.open$<number>(null, { input, retry })) });
+    await expect(lastValueFrom(calls.relay(undefined, [1]))).rejects.toMatchObject({ reason: expect.stringContaining(refusal) });
+    expect(logs.errors).toHaveLength(1);
   });
 
   it('A schema that throws in a loop over inputs stops the producer, where the answer goes on', async () => {

@@ -2,8 +2,10 @@ import { Observable } from 'rxjs';
 import type { PeerContext } from '../peer/options.js';
 import { endedHere } from '../stream/end.js';
 import type { CloseCause } from '../stream/end.js';
-import { asyncSource } from '../stream/input.js';
-import type { Stream } from '../stream/stream.js';
+import type { PullSource } from '../stream/input.js';
+import { StreamIterator } from '../stream/iterator.js';
+import type { Pull } from '../stream/iterator.js';
+import { Stream } from '../stream/stream.js';
 import { ResetCode, resetCodeName } from '../wire/codes.js';
 import { RemoteError } from '../wire/errors.js';
 import type { Metadata } from '../wire/frame.js';
@@ -122,7 +124,7 @@ class CheckedInputs extends Observable<unknown> implements AsyncIterable<unknown
   }
 
   [Symbol.asyncIterator](): AsyncIterableIterator<unknown> {
-    return new CheckedItems(asyncSource(this.#stream[Symbol.asyncIterator]()), (item) => this.#checked(item));
+    return new CheckedIterator(this.#stream, (item) => this.#checked(item));
   }
 
   /** Resets the stream where an item is invalid, also where the answer would go on without it. */
@@ -132,5 +134,25 @@ class CheckedInputs extends Observable<unknown> implements AsyncIterable<unknown
       throw error;
     };
     return checkOr(this.#check, item, refuse);
+  }
+}
+
+/** Passes for the iterator of the stream itself, which a call takes as its input only once. */
+class CheckedIterator extends StreamIterator<unknown> {
+  readonly #items: CheckedItems;
+
+  constructor(stream: Stream, check: Check) {
+    super(Stream.streamCore(stream));
+    const source: PullSource = {
+      pull: (taker) => {
+        super.pull(taker);
+      },
+      stop: () => this.return(),
+    };
+    this.#items = new CheckedItems(source, check);
+  }
+
+  override pull(pull: Pull<unknown>): void {
+    this.#items.pull(pull);
   }
 }
