@@ -16,7 +16,7 @@ import { AsciiJsonCodec } from '../support/codec/foreign.js';
 import { Rig } from '../support/session/rig.js';
 import { inTime } from '../support/session/time.js';
 
-const { PROTOCOL_ERROR, FLOW_CONTROL, PAYLOAD_TOO_LARGE, REFUSED, ENHANCE_YOUR_CALM, CANCEL } = ResetCode;
+const { PROTOCOL_ERROR, INTERNAL_ERROR, FLOW_CONTROL, PAYLOAD_TOO_LARGE, REFUSED, ENHANCE_YOUR_CALM, CANCEL } = ResetCode;
 
 /** A limit, the frames that reach it, one frame over it, and this side's answer to that frame. */
 interface Row {
@@ -237,6 +237,30 @@ describe('limits', () => {
     const frame = { ...open(5), payload: 'x'.repeat(1_000) };
     rig.receive(frame);
     expect(rig.connection.budget.attached.used).toBe(encodedLength(new AsciiJsonCodec().encode(frame)));
+  });
+
+  it('Held bytes count a payload as encoded under a codec that weighs it as NaN', () => {
+    const codec = Object.assign(new JsonCodec(), { weigh: () => NaN });
+    const rig = new Rig({ codec, limits: { maxHeldBytes: 1_000 } });
+    for (const id of [1, 3]) rig.receive({ ...open(id), payload: 'x'.repeat(600) });
+    expect(rig.news).toMatchObject([{ type: 'reset', stream: 3, code: ENHANCE_YOUR_CALM }]);
+  });
+
+  it.each<[string, Frame]>([
+    ['the payload of an open', { ...open(1), payload: 'p' }],
+    ['the headers of an answer', { type: 'data', stream: 2, headers: { h: 'x' } }],
+  ])('A codec that fails to weigh %s ends that stream alone', (_what, frame) => {
+    jest.spyOn(logger, 'error').mockImplementationOnce(() => undefined);
+    const codec = Object.assign(new JsonCodec(), {
+      weigh: () => {
+        throw new RangeError('no weight');
+      },
+    });
+    const rig = new Rig({ codec });
+    rig.open();
+    rig.receive(frame);
+    expect(rig.news.at(-1)).toEqual({ type: 'reset', stream: frame.stream, code: INTERNAL_ERROR, reason: 'internal error' });
+    expect(rig.connection.isOver).toBe(false);
   });
 
   it('Held bytes include the headers of a fragmented open even after its last fragment', () => {

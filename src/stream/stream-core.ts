@@ -351,8 +351,8 @@ export class StreamCore extends Subject<unknown> implements Deadlined, Abortable
     if (frame.end) this.advance('recvEnd');
     const { payload, headers, trailers } = frame;
     const stays = headers === null && trailers === null ? payload : [payload, headers, trailers];
-    if (stays !== ABSENT && !this.#attach(stays, true)) return;
     try {
+      if (stays !== ABSENT && !this.#attach(stays, true)) return;
       if (headers !== null) this.headers = Object.freeze(headers);
       this.payload = payload;
       if (frame.end) {
@@ -378,8 +378,8 @@ export class StreamCore extends Subject<unknown> implements Deadlined, Abortable
     const trailers = frame.end ? frame.trailers : null;
     const over = frame.end && this.advance('recvEnd') && this.hasClosed;
     if (over) this.#leave();
-    if ((headers !== null || trailers !== null) && !over && !this.#attach([headers, trailers])) return;
     try {
+      if ((headers !== null || trailers !== null) && !over && !this.#attach([headers, trailers])) return;
       if (this.local && this.replyHeaders === null) this.#firstFrame(frame.headers);
       if (frame.end) this.trailers = trailers;
       if (frame.payload !== ABSENT) this.#deliver(frame.payload);

@@ -88,7 +88,8 @@ export function weightOfPiece(piece: Message, bytes: number): number {
 
 /** Returns an upper estimate of a payload's memory, in bytes. `bytes` is its encoded length. */
 export function weightOf(codec: Codec, payload: unknown, bytes: number): number {
-  return Math.max(chargeOf(bytes), codec.weigh?.(payload) ?? 0);
+  // NaN would switch the limit off: what is no number counts as no estimate.
+  return Math.max(chargeOf(bytes), Number(codec.weigh?.(payload)) || 0);
 }
 
 /** Returns the charge of one waiting frame, by its encoded payload or fragment; `null` is a frame that is only an envelope. */
