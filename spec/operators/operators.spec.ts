@@ -119,6 +119,17 @@ describe('a synchronous source', () => {
     expect([seen.length, given.count]).toEqual([1, 0]);
   });
 
+  it('`decode` refuses what is no frame, such as the promise of an async codec, and marks the promise as handled', () => {
+    const undecodable = Promise.reject(new Error('not JSON'));
+    const marked = jest.spyOn(undecodable, 'catch');
+    const seen: unknown[] = [];
+    of('x')
+      .pipe(decode(Object.assign(new JsonCodec(), { decode: (): never => undecodable as never })))
+      .subscribe({ next: (frame) => seen.push(frame), error: (error: Error) => seen.push(error.message) });
+    expect(seen).toEqual(['codec.decode: expected a frame, got an object']);
+    expect(marked).toHaveBeenCalledTimes(1);
+  });
+
   it('`demultiplex` emits to groups that are subscribed while the source emits', () => {
     const frames: Frame[] = [SAME, { ...SAME, stream: 3 }, SAME];
     const seen: unknown[] = [];

@@ -1,6 +1,6 @@
 import type { OperatorFunction } from 'rxjs';
 import { mapPresent } from '../rx/pipeline.js';
-import { isError } from '../util/check.js';
+import { isError, optionError } from '../util/check.js';
 import { checkedCodec } from '../wire/codec.js';
 import type { Codec, Message } from '../wire/codec.js';
 import { CloseCode, ResetCode } from '../wire/codes.js';
@@ -43,7 +43,9 @@ function decoded(this: Decoding, message: Message): CompleteFrame {
     );
   }
   try {
-    return completeFrame(codec.decode(message, limits));
+    const frame = codec.decode(message, limits);
+    if (typeof frame.type !== 'string') throw optionError('codec.decode', 'a frame', frame);
+    return completeFrame(frame);
   } catch (cause) {
     throw new ConnectionFault(isError(cause) ? cause.message : `codec '${codec.name}' could not decode a message`, undefined, undefined, {
       cause,
