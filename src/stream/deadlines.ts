@@ -11,12 +11,6 @@ export interface Deadlined {
   expire(timeoutMs: number): void;
 }
 
-const NOTHING: Deadlined = {
-  expire() {
-    // The sentinel never expires.
-  },
-};
-
 /** The deadline of one item, linked between the previous and the next deadline of the same time-out. */
 export class Deadline {
   #earlier: Deadline = this;
@@ -52,7 +46,8 @@ export class Deadline {
  * insertion and removal are O(1).
  */
 class DeadlineQueue {
-  readonly #sentinel = new Deadline(NOTHING, Infinity, this);
+  /** Its item is never used: it never expires. */
+  readonly #sentinel = new Deadline(this, Infinity, this);
   #timer = Subscription.EMPTY;
 
   constructor(

@@ -141,17 +141,12 @@ export class Receiving {
     return unread;
   }
 
-  /** Drops the waiting payloads, and all payloads from now on. */
-  drop(): void {
-    this.#readersLeft = true;
-    while (this.shift() !== undefined) this.#dropped = true;
-  }
-
-  /** A reader has left. Drops the waiting payloads after the last reader. */
+  /** A reader has left. After the last one, drops the waiting payloads, and all payloads from now on. */
   checkLeft(): void {
     const { stream } = this;
     if (stream.hasReader || this.#readersLeft) return;
-    this.drop();
+    this.#readersLeft = true;
+    while (this.shift() !== undefined) this.#dropped = true;
     if (!stream.isOver) stream.lastReaderLeft();
   }
 

@@ -267,11 +267,6 @@ const READY: Promise<void> = Promise.resolve();
 const TOO_MUCH =
   'too much is queued (maxUnsentBytes): await send(), set the option overflow of an input that pushes, or send an input that is pulled';
 
-/** Makes the trailers of this side's end. */
-export function setTrailers(stream: StreamCore, trailers: TrailersInput): void {
-  extrasOf(stream).trailers = trailers;
-}
-
 /** @throws errors of an interceptor or the codec */
 export function sendHeaders(stream: StreamCore, headers?: MetadataInput): void {
   if (stream.begun || refusal(stream) !== null) return;

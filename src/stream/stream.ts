@@ -16,7 +16,7 @@ import { StreamIterator } from './iterator.js';
 import { labelled } from './label.js';
 import { checkValue } from './payload.js';
 import { asyncDispose } from './promises.js';
-import { END_NAMES, REPLY_NAMES, SEND_NAMES, resetPayload, send, sendHeaders, setTrailers } from './sending.js';
+import { END_NAMES, REPLY_NAMES, SEND_NAMES, resetPayload, send, sendHeaders } from './sending.js';
 import type { EndOptions, ReplyOptions, SendOptions } from './sending.js';
 import type { StreamPhase } from './state.js';
 import type { StreamCore } from './stream-core.js';
@@ -322,7 +322,7 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
    * ```
    */
   setTrailers(trailers: MetadataInput | (() => MetadataInput | null)): void {
-    setTrailers(this.#streamCore, trailers);
+    extrasOf(this.#streamCore).trailers = trailers;
   }
 
   /**
