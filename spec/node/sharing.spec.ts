@@ -338,6 +338,8 @@ describe('upgrade hub', () => {
     });
 
     it('Servers of two copies of the package answer an unknown path once', async () => {
+      // The second copy has a logger of its own.
+      const said = jest.spyOn(console, 'warn').mockImplementation(() => undefined);
       served('/a');
       await jest.isolateModulesAsync(async () => {
         const copy = await import('../../src/node.js');
@@ -351,6 +353,8 @@ describe('upgrade hub', () => {
       expect([await statusOf('/a'), await statusOf('/b'), await statusOf('/none')]).toEqual([101, 101, 404]);
       await servers[0]?.close();
       expect([await statusOf('/b'), await statusOf('/a')]).toEqual([101, 404]);
+      expect(said.mock.calls).toEqual([[expect.stringContaining('404 /a: nothing answers at /a; this server answers at /b')]]);
+      said.mockRestore();
     });
 
     it('A request may name the whole address in place of its path (RFC 9112 §3.2.2)', async () => {
