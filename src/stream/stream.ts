@@ -291,7 +291,7 @@ export class Stream<In = unknown, Out = unknown> extends Observable<In> implemen
    *   - with the input's error, which has reset the stream (for `undefined` and `null`, with that reset as a ResetError)
    *   - with the error that ended the stream
    *   - with a ProtocolError if this side was ended before the input, as by a handler that did not return this promise; with
-   *     `end: false` the promise resolves instead
+   *     `end: false` only if a further value came
    *
    *   The rejection need not be handled.
    * @throws TypeError for an unknown `overflow`
