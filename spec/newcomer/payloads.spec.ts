@@ -1,6 +1,6 @@
 import { count } from 'rxjs';
 import { answering, contract, request, upload } from '../../src/contract.js';
-import { mistakes } from './mistake.js';
+import { mistakes, untyped } from './mistake.js';
 import type { Lab, Mistake } from './mistake.js';
 
 const api = contract(
@@ -87,6 +87,11 @@ mistakes([
     mistake: 'a file is uploaded over json',
     program: async (lab) => (await lab.calls(api, answers)).store.promise(undefined, new Blob(['a file'])),
     fails: /^codec 'json': .* got bytes \(Uint8Array\): try rxmux\/msgpack or rxmux\/rich$/,
+  },
+  {
+    mistake: 'a page uploads the first file of an empty choice',
+    program: async (lab) => (await lab.calls(api, answers)).store.promise(undefined, untyped([][0])),
+    fails: /^the input of 'store': expected an Observable, an iterable or a Blob, got undefined$/,
   },
   {
     mistake: 'a payload has 20 MiB',
