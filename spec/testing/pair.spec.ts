@@ -3,6 +3,7 @@ import { asyncScheduler, firstValueFrom, toArray } from 'rxjs';
 import { CloseCode, respond } from '../../src/index.js';
 import type { ConnectOptions, Frame, Peer, PeerStatus } from '../../src/index.js';
 import { MsgpackCodec } from '../../src/msgpack.js';
+import { answering, client, contract, request } from '../../src/contract.js';
 import { createServer, virtualTime } from '../../src/testing.js';
 import type { FaultScript, Pair, PairOptions, Side, TestServer, TestServerOptions } from '../../src/testing.js';
 import { collectLogs } from '../support/peer/logs.js';
@@ -352,6 +353,12 @@ describe.each(CLOCKS)('createServer in $kind time', ({ start }) => {
       accepted.onStream((_, stream) => stream.reply(accepted.isDialer ? 'dialer' : 'acceptor'));
     });
     expect(await clock.until(dial(server).request())).toBe('acceptor');
+  });
+
+  it('A test server answers a contract, as `serve` does', async () => {
+    const api = contract({ square: request<number, number>() });
+    const peer = dial(createServer(answering(api, { square: (n) => n * n })));
+    expect(await clock.until(client(peer, api).square.promise(12))).toBe(144);
   });
 
   it('A test server accepts many dialers, each by itself', async () => {

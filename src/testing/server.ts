@@ -1,4 +1,4 @@
-import { Subject } from 'rxjs';
+import { noop, Subject } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { ConnectOptions } from '../peer/connect.js';
 import { GivenSocket } from '../peer/dial/given-socket.js';
@@ -6,10 +6,12 @@ import { PEER_OPTIONS, resolveOptions } from '../peer/options.js';
 import type { PeerOptions } from '../peer/options.js';
 import { PeerCore } from '../peer/core.js';
 import { Peer } from '../peer/peer.js';
+import { guard } from '../rx/subscribers.js';
 import { MemoryLink } from './memory-link.js';
 import { MemorySocket } from './memory-socket.js';
 import { subprotocol } from '../wire/codec.js';
-import { checkNumber, checkOptions, readOptions } from '../util/check.js';
+import { checkFunction, checkNumber, checkOptions, readOptions } from '../util/check.js';
+import type { Options } from '../util/check.js';
 import { fateOf, LINE_OPTIONS, linkOf } from './link.js';
 import type { LineOptions, Link } from './link.js';
 
@@ -17,7 +19,13 @@ import type { LineOptions, Link } from './link.js';
 const WRONG_OFFER = 400;
 
 /** Options of a {@link createServer test server}. */
-export interface TestServerOptions extends LineOptions, PeerOptions {}
+export interface TestServerOptions extends LineOptions, PeerOptions {
+  /** Receives each peer before it begins to read, as the `onPeer` of `answering` does. Default none. */
+  readonly onPeer?: ((peer: Peer) => void) | undefined;
+}
+
+/** Declares the options of a test server. Each peer checks the values of its own. */
+const SERVER_OPTIONS: Options<Omit<TestServerOptions, keyof PeerOptions>> = { ...LINE_OPTIONS, onPeer: [checkFunction, undefined] };
 
 /** A server in memory, for peers that dial again and again. */
 export interface TestServer {
@@ -48,8 +56,8 @@ export interface TestServer {
  * ```
  */
 export function createServer(options: TestServerOptions = {}): TestServer {
-  checkOptions(options, LINE_OPTIONS, PEER_OPTIONS);
-  const { latencyMs, faults } = readOptions(LINE_OPTIONS, options);
+  checkOptions(options, SERVER_OPTIONS, PEER_OPTIONS);
+  const { latencyMs, faults, onPeer = noop } = readOptions(SERVER_OPTIONS, options);
   const { keepalive = false } = options;
   const resolved = resolveOptions({ ...options, keepalive }, false);
   const peers$ = new Subject<Peer>();
@@ -70,6 +78,7 @@ export function createServer(options: TestServerOptions = {}): TestServer {
       if (status === null) {
         link = linkOf(line, core.codec);
         const peer = new Peer(core, new GivenSocket(core, line.ends.acceptor), resolved.onStream);
+        guard('onPeer', () => onPeer(peer));
         peers$.next(peer);
         void peer.serve();
       }
