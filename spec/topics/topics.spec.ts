@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import {
   Observable,
+  concat,
   EMPTY,
   filter,
   firstValueFrom,
@@ -433,6 +434,30 @@ describe('a loss', () => {
   it('A topic skips the kept messages too where `onLost` returns EMPTY, and gets them where it is subscribed again', async () => {
     expect(await rest(false)).toEqual([5]);
     expect(await rest(true)).toEqual([3, 4, 5]);
+  });
+
+  it('A topic begins with the snapshot that its answer sends beside a cursor, and goes on behind that cursor', async () => {
+    const log = memoryLog<number>();
+    await log.publish(1);
+    const snapshot = { cursor: await log.publish(2), value: 'one and two' };
+    await log.publish(3);
+    const { dialer, acceptor } = createPair();
+    const answerTo = (since: string | null) =>
+      since === null ? concat([snapshot], answerTopic(log, snapshot.cursor)) : answerTopic(log, since);
+    acceptor.streams$.pipe(respond(answerTo)).subscribe();
+    const values$ = topic(dialer, (since) => dialer.open$<TopicItem<number | string>>(since));
+    expect(await firstValueFrom(values$.pipe(take(2), toArray()))).toEqual(['one and two', 3]);
+  });
+
+  it('A message between a loss and the snapshot of `onLost` is in the snapshot, and comes again behind it', async () => {
+    const log = memoryLog<number>();
+    const { dialer, acceptor } = createPair();
+    acceptor.streams$.pipe(respond((since: string | null) => answerTopic(log, since))).subscribe();
+    const onLost = async () => log.publish(1).then(() => 1);
+    let opens = 0;
+    const open = (since: string | null) => dialer.open$<TopicItem<number>>(opens++ === 0 ? 'stale:1' : since);
+    const values$ = topic<number>(dialer, open, { onLost: () => from(onLost()) });
+    expect(await firstValueFrom(values$.pipe(take(2), toArray()))).toEqual([1, 1]);
   });
 
   it('The only subscriber of a room goes on with `onLost`, also where messages come between its loss and its next stream', async () => {
