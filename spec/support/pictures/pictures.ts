@@ -167,7 +167,7 @@ export const PICTURES: readonly Picture[] = [
   {
     name: 'back-off',
     test: 'The reconnect helper waits a random share of a time that doubles with each failure, up to 5 s',
-    title: 'Back-off: the wait doubles up to 5 s, and half of it is random',
+    title: 'Back-off: the longest wait doubles up to 5 s, and each wait is random',
     rows: [[2, 'dials']],
     key: 'Here the random share is one half.',
   },
