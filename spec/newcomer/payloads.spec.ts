@@ -91,7 +91,7 @@ mistakes([
   {
     mistake: 'a page uploads the first file of an empty choice',
     program: async (lab) => (await lab.calls(api, answers)).store.promise(undefined, untyped([][0])),
-    fails: /^the input of 'store': expected an Observable, an iterable or a Blob, got undefined$/,
+    fails: /^You provided 'null' where a stream was expected\. You can provide an Observable, Promise, ReadableStream, Array,/,
   },
   {
     mistake: 'a payload has 20 MiB',

@@ -6,7 +6,7 @@ import type { Peer } from '../peer/peer.js';
 import { checkPeer } from '../peer/options.js';
 import type { Input } from '../stream/input.js';
 import { copyMetadata } from '../stream/metadata.js';
-import { checkObject, checkOptions, optionError } from '../util/check.js';
+import { checkObject, checkOptions } from '../util/check.js';
 import type { MetadataInput } from '../wire/frame.js';
 import { TIMEOUT_HEADER, checkEntry, isProcedure, opening } from './contract.js';
 import type { ArrivedOver, CarriedOr, CodecIn } from './carried.js';
@@ -163,11 +163,9 @@ function callsOf(peer: Peer, api: Contract, validate: boolean, prefix: string): 
 function callOf(peer: Peer, name: string, { kind, output }: Procedure, validate: boolean): unknown {
   const check = checkBy(validate ? output : undefined, `what '${name}' sent`);
   const checked = checkEach(check);
-  const sending = (payload: unknown, input: Input<unknown>, options?: OpenOptions): Observable<unknown> => {
-    // `open$` would send nothing, and an empty choice of a page would be an empty file.
-    if ((input as unknown) === undefined) throw optionError(`the input of '${name}'`, 'an Observable, an iterable or a Blob', input);
-    return peer.open$(opening(name, payload), { ...timed(options, SENDING_NAMES), input });
-  };
+  // `open$` takes `undefined` for no input, so an empty choice of a page would be an empty file. It refuses `null`.
+  const sending = (payload: unknown, input: Input<unknown> | undefined, options?: OpenOptions): Observable<unknown> =>
+    peer.open$(opening(name, payload), { ...timed(options, SENDING_NAMES), input: input ?? (null as never) });
   switch (kind) {
     case 'stream':
       return (payload: unknown, options?: OpenOptions<unknown, never>) => peer.open$(opening(name, payload), timed(options)).pipe(checked);
