@@ -74,7 +74,9 @@ export class Outcome {
 
   /** Sends the checked values to a stream that an answer has taken. */
   sendLaterTo(stream: Stream, check: Check, refine: Refine | null, how: Sending): Promise<void> {
-    const values = this.isReply ? replyOf(this.returned).pipe(orNothing(check), checkEach(check), filter(isValue)) : awaited(this.#input(check));
+    const values = this.isReply
+      ? replyOf(this.returned).pipe(orNothing(check), checkEach(check), filter(isValue))
+      : awaited(this.#input(check));
     return stream.sendAll(refineInput(values, refine), how);
   }
 
