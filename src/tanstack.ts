@@ -219,7 +219,7 @@ function streamed(
       const open = (): Observable<unknown> => {
         const held = resume && cache.getQueryData(queryKey);
         data = held === undefined ? initialValue : held;
-        return call(resume && held !== undefined ? resume(held) : payload, { ...options, signal });
+        return call(held === undefined ? payload : resume?.(held), { ...options, signal });
       };
       const leave = (): void => {
         reading.unsubscribe();

@@ -818,6 +818,7 @@ describe('Input of `open$`', () => {
     ['an Observable', of('a', 'b')],
     ['a function', () => ['a', 'b'].values()],
     ['a function that is its own iterator', Object.assign(making, { [Symbol.iterator]: () => making })],
+    ['a collection with a method `next`', Object.assign(['a', 'b'], { next: () => undefined })],
   ])('An input that is %s is sent again by `retry`', async (_what, input) => {
     const { dialer, acceptor } = createPair();
     const given: unknown[] = [];

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { firstValueFrom, from, lastValueFrom, of, Subject, switchMap, take, toArray } from 'rxjs';
+import { JsonCodec } from '../../src/codec/json.js';
 import type { Limits, Stream } from '../../src/index.js';
 import type { StreamHandler } from '../../src/peer/hooks.js';
 import type { PeerOptions } from '../../src/peer/options.js';
@@ -635,6 +636,21 @@ describe('stream iterator', () => {
       })();
       await time.advance(10_000);
       expect(seen).toEqual(values);
+    });
+
+    it('A loop that stands still ends with its stream at a value that its codec fails to weigh', async () => {
+      const weigh = (value: unknown): number => {
+        if (value === 'b') throw new RangeError('no weight');
+        return 0;
+      };
+      const codec = Object.assign(new JsonCodec(), { weigh });
+      const { dialer, acceptor } = createPair({ dialer: { codec } });
+      acceptor.onStream((_, remote) => remote.sendAll(['a', 'b', 'c']));
+      const stream = dialer.open('p', { end: true });
+      const seen = loop(stream, () => time.advance(10));
+      await time.advance(100);
+      expect(seen).toEqual(['a', expect.objectContaining({ code: 'RESET', resetCode: 2, reason: 'internal error' })]);
+      expect(logs.errors).toEqual(['rxmux: stream 1: internal error']);
     });
 
     it('A loop that stands still counts unread values, and ends with FLOW_CONTROL after the received ones', async () => {

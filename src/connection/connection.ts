@@ -1,11 +1,10 @@
-import type { CloseCause } from '../stream/end.js';
 import type { Carrier, StreamCore, StreamOwner } from '../stream/stream-core.js';
 import { abnormalClose } from '../transport/transport.js';
 import type { SocketClose, Transport } from '../transport/transport.js';
 import type { Codec, Message } from '../wire/codec.js';
 import { ResetCode } from '../wire/codes.js';
 import type { CloseReason } from '../wire/codes.js';
-import { overtakes } from '../stream/end.js';
+import { libraryReset, overtakes } from '../stream/end.js';
 import { StreamIdsExhaustedError } from '../wire/errors.js';
 import type { Frame, FrameDirection } from '../wire/frame.js';
 import type { Limits } from '../wire/limits.js';
@@ -209,8 +208,7 @@ export class Connection implements Carrier {
 
   /** The remote goes away. It has not processed this side's streams above `last`. Unsent streams can move to another socket. */
   goneAway(last: number, code: ResetCode, reason: string): void {
-    const why = reason === '' ? 'the remote is going away' : reason;
-    const cause: CloseCause = { how: 'reset', by: 'library', code: ResetCode.REFUSED, reason: why, payload: null };
+    const cause = libraryReset(reason === '' ? 'the remote is going away' : reason);
     for (const stream of this.#unsentFirst()) if (stream.unsent || (stream.local && Number(stream.id) > last)) stream.lose(cause);
     this.outbound.dropUnopened();
     if (code !== ResetCode.NO_ERROR) this.closing.expectRemoteClose();

@@ -6,6 +6,7 @@ import { demultiplex } from '../operators/demultiplex.js';
 import type { Sink, Sinks } from '../operators/demultiplex.js';
 import { mapPresent, run } from '../rx/pipeline.js';
 import type { PipelineHost } from '../rx/pipeline.js';
+import { libraryReset } from '../stream/end.js';
 import type { StreamCore } from '../stream/stream-core.js';
 import { TokenBucket, patientTimer } from '../util/time.js';
 import type { Message } from '../wire/codec.js';
@@ -167,7 +168,7 @@ export class Inbound implements PipelineHost, Sinks<CompleteFrame | StreamFault>
       connection.streams.set(id, stream);
       return frame;
     }
-    owner.tally.ended({ how: 'reset', by: 'library', code: ResetCode.REFUSED, reason: refusal, payload: null });
+    owner.tally.ended(libraryReset(refusal));
     connection.replies.reset(id, ResetCode.REFUSED, refusal);
     if (isLate) connection.flood.countJunk(`an open of stream ${id}: ${refusal}`);
     else {

@@ -3,7 +3,7 @@ import { Connection } from '../connection/connection.js';
 import type { ConnectionOwner, Loss, Share } from '../connection/connection.js';
 import { logger } from '../logger.js';
 import { AbortSignals, Deadlines } from '../stream/deadlines.js';
-import { Tally } from '../stream/end.js';
+import { Tally, libraryReset } from '../stream/end.js';
 import type { CloseCause } from '../stream/end.js';
 import { StreamCore } from '../stream/stream-core.js';
 import type { Absence, StreamOwner } from '../stream/stream-core.js';
@@ -25,10 +25,10 @@ import type { PeerContext, ResolvedClose, ResolvedOptions } from './options.js';
 import type { Peer } from './peer.js';
 import { StatusTracker, isOver } from './status.js';
 import type { PeerStatus } from './status.js';
-import { Notifications, Waiting, refusal } from './waiting.js';
+import { Notifications, Waiting } from './waiting.js';
 
 /** Ends the calls that still wait when the remote goes away and no other socket will come. */
-const GONE_AWAY = refusal('the remote went away before it had answered the hello');
+const GONE_AWAY = libraryReset('the remote went away before it had answered the hello');
 
 let peers = 0;
 
@@ -183,7 +183,7 @@ export class PeerCore implements ConnectionOwner {
   adopt(connection: Connection): void {
     this.#opened++;
     this.#connections = this.#connections.concat(connection);
-    if (logger.isEnabledFor('debug')) this.#debugLog()?.opened(connection.number);
+    this.#debugLog()?.opened(connection.number);
     this.#handshaking = connection;
     this.incoming.gate?.socketOpened();
   }
@@ -199,7 +199,7 @@ export class PeerCore implements ConnectionOwner {
     } else this.goneAway(connection, goawayCode);
     if (this.waiting.empty || this.source.expectsSocket) return;
     // A hook of a call that waited may have closed the peer while others waited behind it.
-    this.waiting.failAll(goawayCode === null ? refusal(this.epitaph) : GONE_AWAY, null);
+    this.waiting.failAll(goawayCode === null ? libraryReset(this.epitaph) : GONE_AWAY, null);
   }
 
   /** Reports the state of the connection, unless a socket drains: its state takes precedence over the dial of its replacement. */
@@ -252,7 +252,7 @@ export class PeerCore implements ConnectionOwner {
   }
 
   observed(connection: number, direction: FrameDirection, frame: Frame, bytes: number): void {
-    if (logger.isEnabledFor('debug')) this.#debugLog()?.frame(connection, direction, frame);
+    this.#debugLog()?.frame(connection, direction, frame);
     for (const { hook } of this.hooks.frames.entries) hook(direction, frame);
     if (direction === 'rx') this.sized?.received(connection, frame, bytes);
   }
@@ -271,11 +271,11 @@ export class PeerCore implements ConnectionOwner {
     if (connection.isOver || connection.goawayCode !== null) return;
     this.notifications.follow(connection);
     if (!connection.outbound.isNotifying && !this.notifications.empty)
-      this.#moveNotifications(this.source.replace(), refusal('this connection has used all stream ids'));
+      this.#moveNotifications(this.source.replace(), libraryReset('this connection has used all stream ids'));
   }
 
   goneAway(connection: Connection, code: ResetCode): void {
-    if (this.#lastConnection === connection) this.#moveNotifications(this.source.expectsSocket, refusal('the remote went away'));
+    if (this.#lastConnection === connection) this.#moveNotifications(this.source.expectsSocket, libraryReset('the remote went away'));
     if (this.#lastConnection === connection && this.status.now.state !== 'draining') this.#setStatus({ state: 'draining', by: 'remote' });
     this.source.goneAway(connection, code);
   }
@@ -287,7 +287,7 @@ export class PeerCore implements ConnectionOwner {
   ending(connection: Connection, close: SocketClose): Loss {
     this.#connections = this.#connections.filter((each) => each !== connection);
     this.tally.sentBytes += connection.sentBytes;
-    if (logger.isEnabledFor('debug')) this.#debugLog()?.ended(connection.number, close);
+    this.#debugLog()?.ended(connection.number, close);
     if (this.#handshaking === connection) this.#handshaking = null;
     if (this.#lastConnection === connection) {
       this.#lastConnection = null;
@@ -318,13 +318,13 @@ export class PeerCore implements ConnectionOwner {
     return this.#connections.length > (this.#handshaking === null ? 0 : 1);
   }
 
-  /** The log of what this peer does, made at the first line. */
+  /** The log of what this peer does, made at the first line; `null` while the level is not `debug`. */
   #debugLog(): PeerLog | null {
-    return (this.#log ??= debugging.logOf?.(this) ?? null);
+    return logger.isEnabledFor('debug') ? (this.#log ??= debugging.logOf?.(this) ?? null) : null;
   }
 
   #setStatus(status: PeerStatus): void {
-    if (logger.isEnabledFor('debug')) this.#debugLog()?.status(status);
+    this.#debugLog()?.status(status);
     this.status.set(status);
   }
 }

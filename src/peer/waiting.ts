@@ -1,21 +1,16 @@
 import type { Connection } from '../connection/connection.js';
 import { log } from '../logger.js';
+import { libraryReset } from '../stream/end.js';
 import type { CloseCause } from '../stream/end.js';
 import { SPARED_BYTES, STREAM_ROOM_BYTES, runAll, takeTasks } from '../stream/sending.js';
 import type { Place, StreamCore } from '../stream/stream-core.js';
 import { LazySet } from '../util/collections.js';
 import type { PackedPayload } from '../wire/codec.js';
-import { ResetCode } from '../wire/codes.js';
 import { ConnectError, QueueOverflowError, RefusedError, StreamError } from '../wire/errors.js';
 import type { AnyMuxError } from '../wire/errors.js';
 import type { OutgoingFrame } from '../wire/outgoing.js';
 import { chargeOfPart } from '../wire/reassembly.js';
 import type { PeerStatus } from './status.js';
-
-/** Returns the cause of a stream that this side refuses. */
-export function refusal(reason: string): CloseCause {
-  return { how: 'reset', by: 'library', code: ResetCode.REFUSED, reason, payload: null };
-}
 
 /** The number of frames of a stream that has sent only its open. */
 const OPEN_ALONE = 1;
@@ -140,7 +135,7 @@ export class Waiting implements Place {
     if (status.state === 'closed' && status.error !== null) {
       const cause: CloseCause = { how: 'lost', reason: status.reason };
       stream.fail(cause, errorOfQueued(cause, status.error));
-    } else stream.fail(refusal(reason), new RefusedError(reason, null, { retriable: false }));
+    } else stream.fail(libraryReset(reason), new RefusedError(reason, null, { retriable: false }));
   }
 
   #move(stream: StreamCore, other: Waiting): void {

@@ -34,6 +34,11 @@ export type CloseCause =
       readonly reason: CloseReason;
     };
 
+/** Returns the cause of a stream that this library refuses, or resets with another code. */
+export function libraryReset(reason: string, code: ResetCode = ResetCode.REFUSED): CloseCause {
+  return { how: 'reset', by: 'library', code, reason, payload: null };
+}
+
 /** Counts frames, bytes and streams over all sockets of one owner. */
 export class Tally {
   sentFrames = 0;

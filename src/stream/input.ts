@@ -253,13 +253,13 @@ function isEndedByDestroy(input: object): input is Destroyable {
 /** Returns whether an input yields its values only once. For Observables other than streams the answer is unknown, and `false`. */
 export function isOneShot(input: Input<unknown>): boolean {
   if (typeof input === 'function') return false;
-  const source = Object(input) as object & Partial<AsyncIterable<unknown>>;
-  if (isReadableStream(source) || canBeDestroyed(source) || isIterator(source)) return true;
-  // Ask no foreign iterable: its iterator may hold resources, which nothing would release. Streams and logs are Observables.
-  const iterator = isObservable(input) && source[Symbol.asyncIterator]?.();
-  if (iterator instanceof StreamIterator) return true;
+  const source = Object(input) as object & Partial<AsyncIterable<unknown> & Iterable<unknown>>;
+  if (isReadableStream(source) || canBeDestroyed(source)) return true;
+  // Ask no other iterable: its iterator may hold resources. Streams and logs are Observables. An iterator has `next`, and returns itself.
+  const iterator = (isObservable(input) || 'next' in source) && (source[Symbol.asyncIterator]?.() ?? source[Symbol.iterator]?.());
+  if (iterator === source || iterator instanceof StreamIterator) return true;
   // A log is followed from the iterator on, and not from its first value.
-  if (iterator instanceof PulledIterator) iterator.stop();
+  if (iterator) guard('ending an input', () => iterator.return?.());
   return false;
 }
 
@@ -308,11 +308,6 @@ export function pullSource(input: object): PullSource | null {
   return iterableSource(iterator);
 }
 
-/** Returns whether an input is an iterator, which may already hold resources. A plain iterable holds none until it makes an iterator. */
-function isIterator(input: object): boolean {
-  return (Symbol.asyncIterator in input || Symbol.iterator in input) && 'next' in input && typeof input.next === 'function';
-}
-
 /**
  * Releases an input that will never be sent. A promise may then reject unhandled, and a source that others fill is stopped. A lazy iterable
  * holds no resources yet.
@@ -322,7 +317,7 @@ export function releaseInput(input: Input<unknown>): void {
   const source = Object(input) as object;
   // The call that has taken the input stops it.
   if (consumed.has(source)) return;
-  // Among Observables only a stream is pulled, and so stopped here.
-  if (isReadableStream(source) || isEndedByDestroy(source) || isObservable(source) || isIterator(source))
+  // Among Observables only a stream is pulled, and so stopped here. An iterator, which has `next`, may hold resources; other iterables do not.
+  if (isReadableStream(source) || isEndedByDestroy(source) || isObservable(source) || 'next' in source)
     guard('ending an input', () => pullSource(source)?.stop());
 }

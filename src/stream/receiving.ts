@@ -5,6 +5,7 @@ import { Fifo } from '../util/collections.js';
 import type { ResetCode } from '../wire/codes.js';
 import { aboutStream } from '../wire/errors.js';
 import { chargeOf, weightOf } from '../wire/reassembly.js';
+import { libraryReset } from './end.js';
 import type { CloseCause } from './end.js';
 import type { StreamCore } from './stream-core.js';
 
@@ -49,8 +50,13 @@ export class UnreadQueue<T> extends Fifo<Counted<T>> {
 
   /** Adds a payload, unless it exceeds a limit, which has reset the stream. */
   add(value: T, bytes: number): void {
-    const weight = weightOf(this.stream.owner.codec, value, bytes);
-    if (this.stream.ownReceiving.keep(bytes, weight)) this.push({ value, bytes, weight });
+    const { stream } = this;
+    try {
+      const weight = weightOf(stream.owner.codec, value, bytes);
+      if (stream.ownReceiving.keep(bytes, weight)) this.push({ value, bytes, weight });
+    } catch (error) {
+      stream.broken(error);
+    }
   }
 
   override shift(): Counted<T> | undefined {
@@ -228,8 +234,7 @@ export class Receiving {
   #exceed(excess: Excess): void {
     const { stream } = this;
     if (stream.hasClosed) {
-      const reason = stream.connection.noted(excess.reason);
-      this.overrun = { how: 'reset', by: 'library', code: excess.code, reason, payload: null };
+      this.overrun = libraryReset(stream.connection.noted(excess.reason), excess.code);
     } else stream.exceed(excess);
   }
 }

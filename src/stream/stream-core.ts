@@ -361,7 +361,7 @@ export class StreamCore extends Subject<unknown> implements Deadlined, Abortable
       }
       this.owner.accept(this);
     } catch (error) {
-      this.#broken(error);
+      this.broken(error);
     }
   }
 
@@ -386,7 +386,7 @@ export class StreamCore extends Subject<unknown> implements Deadlined, Abortable
       // An end that closes the stream is delivered with its cause.
       if (frame.end && !this.hasClosed) this.#finish();
     } catch (error) {
-      this.#broken(error);
+      this.broken(error);
     }
     if (over) this.release();
   }
@@ -616,7 +616,7 @@ export class StreamCore extends Subject<unknown> implements Deadlined, Abortable
   }
 
   /** The code of a user has thrown. The error ends only this stream. */
-  #broken(error: unknown): void {
+  broken(error: unknown): void {
     log('error', `stream ${this.id}: internal error`, error);
     this.reset('library', ResetCode.INTERNAL_ERROR, 'internal error');
   }
@@ -652,18 +652,12 @@ export class StreamCore extends Subject<unknown> implements Deadlined, Abortable
 
   /** Takes the stream from its socket, with its frames and tasks. Returns `false` if no other socket will come. */
   #waitsAgain(): boolean {
+    if (!this.isMovable) return false;
     const { connection, owner, sending } = this;
-    try {
-      if (!this.isMovable) return false;
-      connection.forget(this);
-      this.#row = sending?.isEnding === true ? TABLE.queuedSealed : TABLE.queued;
-      this.carrier = null;
-      owner.requeue(this);
-    } catch (error) {
-      log('error', `stream ${this.id}: internal error`, error);
-      this.carrier = connection;
-      return false;
-    }
+    connection.forget(this);
+    this.#row = sending?.isEnding === true ? TABLE.queuedSealed : TABLE.queued;
+    this.carrier = null;
+    owner.requeue(this);
     // The next socket counts it again.
     owner.tally.opened--;
     connection.released(this);
