@@ -351,14 +351,8 @@ const CODES: Readonly<Record<AnyMuxError['code'], true>> = {
  * ```
  */
 export function isMuxError(error: unknown): error is AnyMuxError {
-  return (
-    isError(error) &&
-    'code' in error &&
-    typeof error.code === 'string' &&
-    Object.hasOwn(CODES, error.code) &&
-    'retriable' in error &&
-    typeof error.retriable === 'boolean'
-  );
+  const given = error as Partial<AnyMuxError>;
+  return isError(error) && typeof given.code === 'string' && Object.hasOwn(CODES, given.code) && typeof given.retriable === 'boolean';
 }
 
 /**

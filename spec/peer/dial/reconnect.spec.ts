@@ -445,6 +445,20 @@ describe('Reconnect helper', () => {
     });
   });
 
+  it.each([1, 3])(
+    'A peer with `maxAttempts` of %p dials a server that goes away from each socket at once that often',
+    async (maxAttempts) => {
+      const network = echoing();
+      const { peer } = reconnecting(network, { reconnect: { maxAttempts, minDelayMs: 1, maxDelayMs: 1 } });
+      for (let n = 0; n < 6; n++) {
+        await time.advance();
+        void network.last.peer.close();
+        await time.advance(10);
+      }
+      expect([network.dials.length, peer.status.state]).toEqual([maxAttempts, 'closed']);
+    },
+  );
+
   it('`reconnectNow` dials at once, and has no other effect', async () => {
     const network = echoing();
     const { peer } = reconnecting(network, { reconnect: { minDelayMs: 60_000, maxDelayMs: 60_000 } });

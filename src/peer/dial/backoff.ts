@@ -41,7 +41,8 @@ export interface Reconnect {
    * Failures in a row before the peer stops dialing. A dial that fails while a server restarts does not end it (D2). These end it at once (D3),
    * unless `shouldRetry` says otherwise: the close codes 1002, 1003, 4002 and 4003, HTTP 400, 401 and 403, a goaway with PROTOCOL_ERROR, a
    * CodecMismatch, and a platform without a WebSocket. So do a hello that `sessionRefused` refuses, a second expired one, and the 20th in a row
-   * whose `onHello` fails (C15). A socket that the server closes within 1 s, before any message, is a failure and no connection.
+   * whose `onHello` fails (C15). A socket that the server closes within 1 s, before any message, is a failure and no connection. A goaway
+   * within 1 s is a failure, too.
    * Default Infinity in a page, a worker and React Native. On Node, Deno and Bun 5 until the first connection, then Infinity.
    */
   readonly maxAttempts?: number | undefined;
@@ -209,11 +210,12 @@ export class Backoff {
 
   /**
    * Called when the remote goes away in good order and its socket drains, which is no failure for `shouldRetry`. Returns the delay
-   * before the dial of the replacement, in ms.
+   * before the dial of the replacement, in ms; `null` for none, if this failure is the last one that the user allows.
    */
-  goneAway(openMs: number): number {
+  goneAway(openMs: number): number | null {
     this.#restarts(openMs);
     if (hasLasted(openMs)) return this.spread();
+    if (this.#failures + 1 >= (this.#maxAttempts ?? Infinity)) return null;
     this.#failures++;
     return this.#jitter();
   }

@@ -157,8 +157,10 @@ export class Dialer implements SocketSource {
   goneAway(connection: Connection, code: ResetCode): void {
     const { backoff } = this.plan;
     // After a goaway with an error, wait for the socket to end: `lost()` then decides.
-    if (connection === this.#connection && code === ResetCode.NO_ERROR && backoff !== null && this.#phase === 'open')
-      this.#wait(backoff.goneAway(this.#openMs()));
+    if (connection === this.#connection && code === ResetCode.NO_ERROR && backoff !== null && this.#phase === 'open') {
+      const delayMs = backoff.goneAway(this.#openMs());
+      if (delayMs !== null) this.#wait(delayMs);
+    }
   }
 
   replace(): boolean {
