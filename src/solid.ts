@@ -142,7 +142,7 @@ export function useStream<T>(
       (held) => held?.after(open, deps(), provided, options) ?? StreamStore.first(open, deps(), provided, options),
     ),
   );
-  return { value: () => state().value, error: () => state().error, status: () => state().status };
+  return accessorsOf(state, ['value', 'error', 'status']);
 }
 
 /**
@@ -168,11 +168,13 @@ export function useCall<Args extends readonly unknown[], T, X extends Procedure 
   return {
     call: (...args) => store.make(open, args),
     abort: store.abort,
-    pending: () => state().pending,
-    data: () => state().data,
-    error: () => state().error,
-    failure: () => state().failure,
+    ...accessorsOf(state, ['pending', 'data', 'error', 'failure']),
   };
+}
+
+/** Each accessor changes with its own member alone, so an effect of the value does not run for a change of the status. */
+function accessorsOf<State extends object>(state: Accessor<State>, names: readonly (keyof State)[]): Accessors<State> {
+  return Object.fromEntries(names.map((name) => [name, createMemo(() => state()[name])])) as Accessors<State>;
 }
 
 /** The state of a store, which an effect subscribes to: never on a server. */

@@ -10,6 +10,7 @@
  */
 import { getContext, onDestroy, setContext } from 'svelte';
 import { createSubscriber } from 'svelte/reactivity';
+import { identity, noop } from 'rxjs';
 import type { Procedure } from './contract/procedure.js';
 import { checkPeer } from './peer/options.js';
 import type { Peer } from './peer/peer.js';
@@ -79,7 +80,7 @@ export function useMux(): Peer {
  * ```
  */
 export function useMuxStatus(peer: Peer = useMux()): { readonly current: PeerStatus } {
-  const current = readerOf(statusStore(peer));
+  const current = readerOf(statusStore(peer), identity);
   return {
     get current() {
       return current();
@@ -120,23 +121,7 @@ export function useStream<T>(
 ): StreamState<T> {
   const provided = providedPeer();
   let store = StreamStore.first(open, deps(), provided, options);
-  let read = readerOf(store);
-  const state = (): StreamState<T> => {
-    const next = store.after(open, deps(), provided, options);
-    if (next !== store) read = readerOf((store = next));
-    return read();
-  };
-  return {
-    get value() {
-      return state().value;
-    },
-    get error() {
-      return state().error;
-    },
-    get status() {
-      return state().status;
-    },
-  };
+  return membersOf(() => (store = store.after(open, deps(), provided, options)), ['value', 'error', 'status']);
 }
 
 /**
@@ -157,24 +142,9 @@ export function useCall<Args extends readonly unknown[], T, X extends Procedure 
   options: UseCallOptions<T, X> = {},
 ): UsedCall<Args, T, X> {
   const store = new CallStore<T, X>(options);
-  const state = readerOf(store);
   if (options.abortOnLeave === true) onDestroy(store.abort);
-  return {
-    call: (...args) => store.make(open, args),
-    abort: store.abort,
-    get pending() {
-      return state().pending;
-    },
-    get data() {
-      return state().data;
-    },
-    get error() {
-      return state().error;
-    },
-    get failure() {
-      return state().failure;
-    },
-  };
+  const shown = membersOf(() => store, ['pending', 'data', 'error', 'failure']);
+  return Object.assign(shown, { call: (...args: Args) => store.make(open, args), abort: store.abort });
 }
 
 /** The peer of the components above. A module outside of components has none. */
@@ -186,19 +156,38 @@ function providedPeer(): Peer | null {
   }
 }
 
-/** Reads the state of a store, and subscribes to the store where Svelte tracks the read. */
-function readerOf<State>(store: Store<State>): () => State {
+/** The members of a store's state. Each changes for itself, so an effect of the value does not run for a change of the status. */
+function membersOf<State extends object>(storeOf: () => Store<State>, names: readonly (keyof State)[]): State {
+  const getters = names.map((name) => {
+    let followed: Store<State> | null = null;
+    let read = noop as () => State[typeof name];
+    const get = (): unknown => {
+      const store = storeOf();
+      if (store !== followed) read = readerOf((followed = store), (state) => state[name]);
+      return read();
+    };
+    return [name, { get, enumerable: true }] as const;
+  });
+  return Object.defineProperties({}, Object.fromEntries(getters)) as State;
+}
+
+/** Reads a part of a store's state, and subscribes to the store where Svelte tracks the read. */
+function readerOf<State, Part>(store: Store<State>, partOf: (state: State) => Part): () => Part {
+  const read = (): Part => partOf(store.state());
   const track = createSubscriber((update) => {
     let isStarting = true;
+    let shown = read();
     // A read that subscribes sees the changes of the subscription itself, and Svelte allows no update within it.
     const close = store.subscribe(() => {
-      if (!isStarting) update();
+      const before = shown;
+      shown = read();
+      if (shown !== before && !isStarting) update();
     });
     isStarting = false;
     return close;
   });
   return () => {
     track();
-    return store.state();
+    return read();
   };
 }

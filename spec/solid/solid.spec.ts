@@ -2,7 +2,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { concat, defer, NEVER, of, Subject } from 'rxjs';
 import type { Observable } from 'rxjs';
-import { createComponent, createRoot, createSignal } from 'solid-js';
+import { createComponent, createEffect, createRoot, createSignal } from 'solid-js';
 import type { JSX } from 'solid-js';
 import { render } from 'solid-js/web';
 import { client, contract, fail, request } from '../../src/contract.js';
@@ -76,6 +76,21 @@ describe('useStream of Solid', () => {
     page.unmount();
   });
 
+  it('An effect of the value runs once for each value, and not for a change of the status', () => {
+    const source$ = new Subject<string>();
+    const seen: unknown[] = [];
+    const page = mounted(() => {
+      const { value } = useStream(() => source$);
+      createEffect(() => seen.push(value()));
+      return () => '';
+    });
+    source$.next('a');
+    source$.next('b');
+    source$.complete();
+    expect(seen).toEqual([undefined, 'a', 'b']);
+    page.unmount();
+  });
+
   it('A provider takes the `data-` properties that tools add to every element', () => {
     const { dialer } = createPair();
     const given = { peer: dialer, 'data-component': 'MuxProvider', children: 'page' };
@@ -127,6 +142,21 @@ describe('useCall of Solid', () => {
     seen.abort?.();
     await page.shows('false');
     await expect(outcome).rejects.toThrow('aborted');
+    page.unmount();
+  });
+
+  it('An effect of the data runs once for each call', async () => {
+    const seen: unknown[] = [];
+    const used: { call?: (n: number) => Promise<number> } = {};
+    const page = mounted(() => {
+      const { call, data } = useCall((n: number) => of(n));
+      used.call = call;
+      createEffect(() => seen.push(data()));
+      return () => '';
+    });
+    await used.call?.(1);
+    await used.call?.(2);
+    expect(seen).toEqual([undefined, 1, undefined, 2]);
     page.unmount();
   });
 

@@ -78,6 +78,28 @@ describe('useStream of Svelte', () => {
     await page.unmount();
   });
 
+  it('An effect of the value runs once for each value, and not for a change of the status', async () => {
+    const source$ = new Subject<string>();
+    const seen: unknown[] = [];
+    const source = `
+      <script>
+        import { useStream } from 'rxmux/svelte';
+        const { open, see } = $props();
+        const shown = useStream(() => open());
+        $effect(() => see(shown.value));
+      </script>
+      {shown.status}`;
+    const page = mounted(source, { open: () => source$, see: (value: unknown) => seen.push(value) });
+    for (const value of ['a', 'b']) {
+      source$.next(value);
+      flushSync();
+    }
+    source$.complete();
+    await page.shows('complete');
+    expect(seen).toEqual([undefined, 'a', 'b']);
+    await page.unmount();
+  });
+
   it.each([
     ['`useMux` outside of a component', () => door.useMux(), /./],
     ['a misspelt option', () => mounted(STREAM, { open: () => NEVER, options: { keepvalue: true } }), /did you mean 'keepValue'/],

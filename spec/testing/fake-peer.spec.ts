@@ -78,6 +78,18 @@ describe('fakePeer', () => {
   );
 
   it(
+    '`fakePeer` stops an upload that goes on behind its answer, as a server does',
+    marbles((helpers) => {
+      const { peer, calls } = fakePeer(helpers, { 'open store': '---(r|)' });
+      const input$ = helpers.cold('-a-b-c-');
+      helpers.expectObservable(peer.open$('store', { input: input$ })).toBe('---(r|)');
+      helpers.expectSubscriptions(input$.subscriptions).toBe('^--!');
+      helpers.flush();
+      expect(calls).toMatchObject([{ sent: ['a'], cancelled: false }]);
+    }),
+  );
+
+  it(
     'The answers of fakePeer show when each row was subscribed',
     marbles((helpers) => {
       const { peer, answers } = fakePeer(helpers, { 'open ticks': '-a-b-c', 'request sum': '---r|', 'open rest': '-a' });

@@ -1,4 +1,4 @@
-import { concatMap, identity } from 'rxjs';
+import { catchError, concatMap, identity, pipe } from 'rxjs';
 import type { MonoTypeOperatorFunction } from 'rxjs';
 import { isThenable } from '../util/check.js';
 import { failure } from './failure.js';
@@ -45,13 +45,22 @@ export function checkOr(check: Check, value: unknown, refuse: (error: unknown) =
   }
 }
 
-/** Checks each value, in order. */
+/** The error of a source, in line behind its values. */
+class Failed {
+  constructor(readonly error: unknown) {}
+}
+
+/** Checks each value, in order. An error comes behind the values before it, which `concatMap` alone would drop while a schema takes its time. */
 export function checkEach(check: Check): MonoTypeOperatorFunction<unknown> {
   if (check === identity) return identity;
-  return concatMap((value) => {
-    const checked = check(value);
-    return isThenable(checked) ? Promise.resolve(checked) : [checked];
-  });
+  return pipe(
+    catchError((error: unknown) => [new Failed(error)]),
+    concatMap((value) => {
+      if (value instanceof Failed) throw value.error;
+      const checked = check(value);
+      return isThenable(checked) ? Promise.resolve(checked) : [checked];
+    }),
+  );
 }
 
 /** Lists 100 issues at most: a small value may have a million. */

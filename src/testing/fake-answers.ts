@@ -1,4 +1,4 @@
-import { tap } from 'rxjs';
+import { finalize, tap } from 'rxjs';
 import { respond } from '../peer/operators/respond.js';
 import type { PeerOptions } from '../peer/options.js';
 import type { Stream } from '../stream/stream.js';
@@ -30,8 +30,11 @@ export function fakeAnswers({ answers, rowOf, nameOf, payloadOf }: FakeRows, opt
       respond((payload, stream) => {
         const called = nameOf(payload);
         const row = rowOf(called);
-        calls.push(callOf(row ?? called, payloadOf(payload), stream));
-        if (row !== undefined) return answers[row];
+        const sent: unknown[] = [];
+        const reading = stream.pipe(tap((value) => sent.push(value))).subscribe({ error: () => undefined });
+        calls.push(callOf(row ?? called, payloadOf(payload), sent, stream));
+        // A reader that stays would keep the upload alive behind its answer.
+        if (row !== undefined) return answers[row]?.pipe(finalize(() => reading.unsubscribe()));
         stream.reset(ResetCode.REFUSED, `expected one of ${Object.keys(answers).join(', ')}, got a call named '${called}'`);
         return undefined;
       }),
@@ -41,9 +44,7 @@ export function fakeAnswers({ answers, rowOf, nameOf, payloadOf }: FakeRows, opt
 }
 
 /** Returns the record of a call. A test compares it with a literal object, so it has the call's own data and nothing else. */
-function callOf(row: string, payload: unknown, stream: Stream): FakeCall {
-  const sent: unknown[] = [];
-  stream.pipe(tap((value) => sent.push(value))).subscribe({ error: () => undefined });
+function callOf(row: string, payload: unknown, sent: readonly unknown[], stream: Stream): FakeCall {
   return {
     row,
     payload,
