@@ -10,7 +10,6 @@
  */
 import { getContext, onDestroy, setContext } from 'svelte';
 import { createSubscriber } from 'svelte/reactivity';
-import { identity, noop } from 'rxjs';
 import type { Procedure } from './contract/procedure.js';
 import { checkPeer } from './peer/options.js';
 import type { Peer } from './peer/peer.js';
@@ -80,7 +79,7 @@ export function useMux(): Peer {
  * ```
  */
 export function useMuxStatus(peer: Peer = useMux()): { readonly current: PeerStatus } {
-  const current = readerOf(statusStore(peer), identity);
+  const current = readerOf(statusStore(peer), (status) => status);
   return {
     get current() {
       return current();
@@ -158,17 +157,18 @@ function providedPeer(): Peer | null {
 
 /** The members of a store's state. Each changes for itself, so an effect of the value does not run for a change of the status. */
 function membersOf<State extends object>(storeOf: () => Store<State>, names: readonly (keyof State)[]): State {
-  const getters = names.map((name) => {
-    let followed: Store<State> | null = null;
-    let read = noop as () => State[typeof name];
+  const shown = {} as State;
+  for (const name of names) {
+    let followed: Store<State> | undefined;
+    let read: () => unknown;
     const get = (): unknown => {
       const store = storeOf();
       if (store !== followed) read = readerOf((followed = store), (state) => state[name]);
       return read();
     };
-    return [name, { get, enumerable: true }] as const;
-  });
-  return Object.defineProperties({}, Object.fromEntries(getters)) as State;
+    Object.defineProperty(shown, name, { get, enumerable: true });
+  }
+  return shown;
 }
 
 /** Reads a part of a store's state, and subscribes to the store where Svelte tracks the read. */

@@ -11,9 +11,8 @@
 import type { DataTag, QueryClient } from '@tanstack/query-core';
 import { tap } from 'rxjs';
 import type { Observable } from 'rxjs';
-import { client } from './contract/client.js';
+import { callsOf } from './contract/client.js';
 import type { Client, ClientOptions, RequestCall, StreamCall, UploadCall } from './contract/client.js';
-import { isProcedure } from './contract/contract.js';
 import type { Contract } from './contract/contract.js';
 import { OPEN_NAMES } from './peer/calls.js';
 import type { OpenOptions } from './peer/calls.js';
@@ -155,7 +154,9 @@ export function queries<C extends Contract, V extends boolean = false>(
 ): Queries<Client<C, V>> {
   const { keyPrefix = 'rxmux', ...rest } = options;
   if (typeof (keyPrefix as unknown) !== 'string') throw optionError('keyPrefix', 'text', keyPrefix);
-  return queriesOf(peer, api, client(peer, api, rest), keyPrefix, '') as Queries<Client<C, V>>;
+  return callsOf(peer, api, rest, (call, name, kind) => optionsOf(peer, [keyPrefix, name], call as AnyCall, kind === 'upload')) as Queries<
+    Client<C, V>
+  >;
 }
 
 /** Names the options of a query, which has a signal of its own. */
@@ -163,17 +164,6 @@ const QUERY_NAMES: NamesOf<Omit<OpenOptions, 'signal'>> = { headers: true, timeo
 
 type AnyCall = StreamCall<unknown, unknown> & RequestCall<unknown, unknown> & UploadCall<unknown, unknown, unknown>;
 type AnyVariables = UploadVariables<unknown, unknown>;
-type AnyCalls = Readonly<Record<string, unknown>>;
-
-function queriesOf(peer: Peer, api: Contract, calls: AnyCalls, prefix: string, space: string): unknown {
-  const made = Object.entries(api).map(([name, entry]) => [
-    name,
-    isProcedure(entry)
-      ? optionsOf(peer, [prefix, space + name], calls[name] as AnyCall, entry.kind === 'upload')
-      : queriesOf(peer, entry, calls[name] as AnyCalls, prefix, `${space}${name}.`),
-  ]);
-  return Object.freeze(Object.fromEntries(made));
-}
 
 /** @param parts what the keys of one procedure have in common: the prefix, and the name */
 function optionsOf(peer: Peer, parts: readonly unknown[], call: AnyCall, isUpload: boolean): object {

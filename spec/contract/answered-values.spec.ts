@@ -111,7 +111,11 @@ describe.each(KINDS)('what an answer sends, by $schema', ({ one }) => {
     });
 
     it('An answer that fails behind its items sends all of them before its error', async () => {
-      const failing = (): Observable<typeof ROW> => concat(of(ROW, ROW), throwError(() => new RangeError('no more')));
+      const failing = (): Observable<typeof ROW> =>
+        concat(
+          of(ROW, ROW),
+          throwError(() => new RangeError('no more')),
+        );
       const answers = { ...NONE, list: failing, chat: failing, slowly: failing };
       const { dialer, calls } = createPair(api, answers, { around, acceptor: { onError: () => undefined } });
       const ending = catchError(({ reason }: { reason: string }) => of(reason));

@@ -86,7 +86,7 @@ export function play(herd: Herd): Outcome {
   for (let nth = 0; nth < sample; nth++) {
     now = herd.spreadMs === null ? 0 : (herd.spreadMs * nth) / sample;
     const client = new Client(herd.reconnect ?? {});
-    client.rank = now + (herd.spreadMs === null ? afterFailure(client, LASTED_MS) : client.backoff.goneAway(LASTED_MS));
+    client.rank = now + (herd.spreadMs === null ? afterFailure(client, LASTED_MS) : Number(client.backoff.goneAway(LASTED_MS)));
     dials.add(client);
   }
   const weight = herd.clients / sample;

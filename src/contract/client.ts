@@ -1,4 +1,4 @@
-import { defaultIfEmpty, lastValueFrom } from 'rxjs';
+import { defaultIfEmpty, identity, lastValueFrom } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { OPEN_NAMES } from '../peer/calls.js';
 import type { InputOptions, OpenOptions } from '../peer/calls.js';
@@ -143,21 +143,31 @@ export interface ClientOptions<Validated extends boolean = boolean> {
  * ```
  */
 export function client<C extends Contract, V extends boolean = false>(peer: Peer, api: C, options: ClientOptions<V> = {}): Client<C, V> {
-  checkPeer('client', peer, 'open$');
-  checkOptions(options, { validate: true });
-  return callsOf(peer, checkObject('client', api, 'a contract'), options.validate === true, '') as Client<C, V>;
+  return callsOf(peer, api, options, identity) as Client<C, V>;
 }
 
 /** Names {@link SendingOptions}. */
 const SENDING_NAMES = { ...OPEN_NAMES, overflow: true };
 
-function callsOf(peer: Peer, api: Contract, validate: boolean, prefix: string): unknown {
-  const calls = Object.entries(api).map(([key, value]) => {
-    const name = prefix + key;
-    const entry = checkEntry(name, value);
-    return [key, isProcedure(entry) ? callOf(peer, name, entry, validate) : callsOf(peer, entry, validate, `${name}.`)];
-  });
-  return Object.freeze(Object.fromEntries(calls));
+/** Makes the calls of a contract. Returns what `made` returns for each, in the contract's own namespaces. */
+export function callsOf(
+  peer: Peer,
+  api: Contract,
+  options: ClientOptions,
+  made: (call: unknown, name: string, kind: Procedure['kind']) => unknown,
+): unknown {
+  checkPeer('client', peer, 'open$');
+  checkOptions(options, { validate: true });
+  const callsIn = (space: Contract, prefix: string): unknown => {
+    const calls = Object.entries(space).map(([key, value]) => {
+      const name = prefix + key;
+      const entry = checkEntry(name, value);
+      const isCall = isProcedure(entry);
+      return [key, isCall ? made(callOf(peer, name, entry, options.validate === true), name, entry.kind) : callsIn(entry, `${name}.`)];
+    });
+    return Object.freeze(Object.fromEntries(calls));
+  };
+  return callsIn(checkObject('client', api, 'a contract'), '');
 }
 
 function callOf(peer: Peer, name: string, { kind, output }: Procedure, validate: boolean): unknown {

@@ -1,5 +1,5 @@
-import { catchError, concatMap, identity, pipe } from 'rxjs';
-import type { MonoTypeOperatorFunction } from 'rxjs';
+import { concatMap, identity, materialize } from 'rxjs';
+import type { MonoTypeOperatorFunction, ObservableNotification } from 'rxjs';
 import { isThenable } from '../util/check.js';
 import { failure } from './failure.js';
 import type { Issue } from './failure.js';
@@ -45,22 +45,16 @@ export function checkOr(check: Check, value: unknown, refuse: (error: unknown) =
   }
 }
 
-/** The error of a source, in line behind its values. */
-class Failed {
-  constructor(readonly error: unknown) {}
-}
-
-/** Checks each value, in order. An error comes behind the values before it, which `concatMap` alone would drop while a schema takes its time. */
+/** Checks each value, in order. The error of the source waits with the values before it. `concatMap` alone would drop those. */
 export function checkEach(check: Check): MonoTypeOperatorFunction<unknown> {
   if (check === identity) return identity;
-  return pipe(
-    catchError((error: unknown) => [new Failed(error)]),
-    concatMap((value) => {
-      if (value instanceof Failed) throw value.error;
-      const checked = check(value);
-      return isThenable(checked) ? Promise.resolve(checked) : [checked];
-    }),
-  );
+  const checked = concatMap((note: ObservableNotification<unknown>) => {
+    if (note.kind === 'E') throw note.error;
+    if (note.kind === 'C') return [];
+    const value = check(note.value);
+    return isThenable(value) ? Promise.resolve(value) : [value];
+  });
+  return (source) => source.pipe(materialize(), checked);
 }
 
 /** Lists 100 issues at most: a small value may have a million. */

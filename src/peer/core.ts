@@ -246,11 +246,6 @@ export class PeerCore implements ConnectionOwner {
     this.waiting.requeue(stream);
   }
 
-  /** Whether {@link observed} and {@link sized} show frames to any code. */
-  get seesFrames(): boolean {
-    return this.hooks.frames.entries.length > 0 || this.sized !== null || logger.isEnabledFor('debug');
-  }
-
   observed(connection: number, direction: FrameDirection, frame: Frame, bytes: number): void {
     this.#debugLog()?.frame(connection, direction, frame);
     for (const { hook } of this.hooks.frames.entries) hook(direction, frame);

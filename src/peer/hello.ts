@@ -53,13 +53,6 @@ export interface Hello {
 /** Makes the hello of each socket. */
 export type MakeHello = (context: DialContext) => Hello | Promise<Hello>;
 
-/** The stream of a hello. It belongs to its socket, so unlike other streams it never waits for the next one. */
-class HelloStream extends StreamCore {
-  protected override get isMovable(): boolean {
-    return false;
-  }
-}
-
 /**
  * Opens the stream of the hello, which open interceptors do not see. Calls `answered` or `failed`, and neither if the socket is ending: its
  * end fails the dial.
@@ -81,7 +74,7 @@ export function sayHello(
   const headers = freezeMetadata({ [HELLO_HEADER]: true, ...copyMetadata(hello.headers) }, core.codec);
   const fields = { type: 'open', payload: payload.value, headers, end: true };
   const frame = sendable(core, fields, payload, connection.nextId);
-  const stream = new HelloStream(core, true, false, frame.headers, frame.payload);
+  const stream = new StreamCore(core, true, false, frame.headers, frame.payload);
   connection.adopt(stream);
   stream.limit(timeoutMs);
   readOne(

@@ -1,5 +1,6 @@
 import { BULK_FRAME_BYTES } from '../connection/bulk-window.js';
 import type { Connection } from '../connection/connection.js';
+import { logger } from '../logger.js';
 import { ENDED } from '../stream/end.js';
 import { freezeMetadata } from '../stream/metadata.js';
 import { encodedPayload } from '../stream/payload.js';
@@ -25,7 +26,7 @@ export function sendShared(this: PeerCore, stream: StreamCore, payload: SharedPa
   const { codec, maxFrameBytes, outbound, transport } = connection;
   // The value's own code may send, observe, or end the stream.
   const encoded = payload.encodedBy(codec);
-  if (this.seesFrames || stream.sealed || !outbound.passes(stream)) return false;
+  if (seesFrames(this) || stream.sealed || !outbound.passes(stream)) return false;
   const message = transport.dataEncoder?.(codec)(payload, encoded, Number(stream.id)) ?? null;
   if (message === null || message.byteLength > maxFrameBytes) return false;
   const bytes = message.part.byteLength;
@@ -57,6 +58,11 @@ export function notify(peer: Peer, payload: unknown, headers?: MetadataInput): v
       if (connection.streams.size === 0) core.idle(connection);
     }
   }
+}
+
+/** Whether code sees the frames of a peer. */
+function seesFrames({ hooks, sized }: PeerCore): boolean {
+  return hooks.frames.entries.length > 0 || sized !== null || logger.isEnabledFor('debug');
 }
 
 /** Whether code follows the calls of a peer. */

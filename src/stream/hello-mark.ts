@@ -9,7 +9,7 @@ export const RENEWS = 'renews';
 /** Why an acceptor takes no call: its first stream had to be a hello. */
 export const NO_HELLO = 'this server expects a hello: pass connect() a hello';
 
-/** Whether the remote has marked a stream as a hello. */
+/** Whether a stream is a hello, or asks for one. */
 export function isMarked({ headers }: { readonly headers: Readonly<Metadata> | null }): boolean {
   return headers?.[HELLO_HEADER] !== undefined;
 }

@@ -645,14 +645,9 @@ export class StreamCore extends Subject<unknown> implements Deadlined, Abortable
     this.release(cause, undefined, tasks);
   }
 
-  /** Whether an unsent stream may wait for another socket. */
-  protected get isMovable(): boolean {
-    return this.owner.expectsSocket;
-  }
-
-  /** Takes the stream from its socket, with its frames and tasks. Returns `false` if no other socket will come. */
+  /** Takes the stream from its socket, with its frames and tasks. Returns `false` if no other socket will come. A hello belongs to its socket. */
   #waitsAgain(): boolean {
-    if (!this.isMovable) return false;
+    if (!this.owner.expectsSocket || isMarked(this)) return false;
     const { connection, owner, sending } = this;
     connection.forget(this);
     this.#row = sending?.isEnding === true ? TABLE.queuedSealed : TABLE.queued;

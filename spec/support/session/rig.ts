@@ -49,8 +49,6 @@ export class Holder extends StreamCore {
   /** Run with each frame, and with the end. */
   onReceive: (frame: CompleteFrame) => void = () => undefined;
   onGone: (cause: CloseCause) => void = () => undefined;
-  /** Decides whether an unsent stream may wait for another socket. */
-  mayWait: () => boolean = () => false;
   #arriving: StreamFrame | null = null;
 
   constructor(owner: StreamOwner, local: boolean, isNotification = false) {
@@ -116,10 +114,6 @@ export class Holder extends StreamCore {
     if (!hasClosed) this.#record();
   }
 
-  protected override get isMovable(): boolean {
-    return this.mayWait();
-  }
-
   #record(): void {
     const frame = this.#arriving;
     this.#arriving = null;
@@ -143,6 +137,8 @@ export class Rig {
   readonly connection: Connection;
   /** Where unsent streams wait for the next socket. */
   readonly waiting = new Waiting(Infinity);
+  /** Whether an unsent stream may wait for another socket. */
+  expectsSocket = false;
   readonly #owner: ConnectionOwner;
   /** The streams that the remote has opened, in order. */
   readonly remotes: Holder[] = [];
@@ -271,7 +267,11 @@ export class Rig {
   }
 
   #makeOwner(): ConnectionOwner {
+    const expects = (): boolean => this.expectsSocket;
     return scriptedOwner({
+      get expectsSocket() {
+        return expects();
+      },
       tally: this.tally,
       accept: (stream) => {
         if (!(stream instanceof Holder)) return;
