@@ -1067,10 +1067,10 @@ describe('unsent streams', () => {
   });
 
   it('A stream whose open has left waits for no other socket', () => {
-    const { rig, left } = waiting();
+    const { rig, left, stream } = waiting();
     rig.expectsSocket = true;
     rig.transport.end();
-    expect([rig.waiting.size, left.ends]).toMatchObject([0, [{ how: 'lost' }]]);
+    expect([left.ends, stream.ends, rig.waiting.size]).toMatchObject([[{ how: 'lost' }], [], 1]);
     expect(left.live.unsent).toBe(false);
   });
 });
