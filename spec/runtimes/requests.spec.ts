@@ -9,6 +9,7 @@ import { logger } from '../../src/logger.js';
 import { virtualTime } from '../../src/testing.js';
 import { otherPlatform } from '../support/platform/globals.js';
 import { collectLogs } from '../support/peer/logs.js';
+import { FakeSocket } from '../support/socket/fake.js';
 
 const onPlatform = otherPlatform();
 const OFFER = { Upgrade: 'websocket', 'Sec-WebSocket-Protocol': 'mux.v1.json', Host: 'example.org' };
@@ -215,6 +216,25 @@ describe('upgrades that are Request objects', () => {
     expect(mux.stats().limits.maxConnections).toEqual({ used: 0, max: 1 });
     expect(mux.stats().refusals).toEqual({ 503: 1 });
   });
+
+  it.each(['close', 'error'] as const)(
+    'A peer of Deno that nobody answers leaves its place at the event `%s` of its socket',
+    async (event) => {
+      const time = virtualTime();
+      try {
+        const socket = new FakeSocket();
+        onPlatform({ Deno: { upgradeWebSocket: () => ({ socket, response: new Response() }) } });
+        const mux = serveDeno({ handler: () => undefined, totalLimits: { maxConnections: 1 } });
+        await mux.fetch(asking());
+        await time.advance(60_000);
+        expect([mux.peers.size, socket.closes.length, mux.stats().limits.maxConnections]).toEqual([0, 1, { used: 1, max: 1 }]);
+        socket.emit(event, {}, 'CLOSED');
+        expect(mux.stats().limits.maxConnections).toEqual({ used: 0, max: 1 });
+      } finally {
+        time.restore();
+      }
+    },
+  );
 
   it('A socket that another hook has upgraded is refused by name', () => {
     const { hooks } = serve({});
