@@ -253,7 +253,7 @@ describe('upgrades that are Request objects', () => {
       await mux.closed;
     });
 
-    it('A peer that nobody answers leaves its place at the close of its socket', async () => {
+    it('A peer whose remote is silent leaves its place at the close of its socket', async () => {
       const time = virtualTime();
       try {
         const { mux, socket } = await dialed();
