@@ -208,6 +208,27 @@ describe('targets that fail', () => {
     expect((await fetch(tapped.replace('ws:', 'http:'))).status).toBe(426);
   });
 
+  // As localhost is 127.0.0.1 and ::1: the error of Node then has no message.
+  it('`rxmux tap` and `rxmux replay` say why they cannot reach a name with several addresses', async () => {
+    const [names, recording] = [join(files, 'names.cjs'), join(files, 'run.ndjson')];
+    const addresses = ['127.0.0.1', '127.0.0.2'].map((address) => ({ address, family: 4 }));
+    writeFileSync(
+      names,
+      `const dns = require('node:dns');
+       const { lookup } = dns;
+       dns.lookup = (name, ...rest) => (name === 'several.test' ? rest.at(-1)(null, ${JSON.stringify(addresses)}) : lookup(name, ...rest));`,
+    );
+    writeFileSync(recording, JSON.stringify({ v: 1, t: 1, c: 1, d: '>', f: { type: 'open', stream: 1, end: true, payload: 1 } }));
+    const start = (...args: string[]) => spawn(process.execPath, ['--require', names, command.path, ...args]);
+    const tap = start('tap', '--port', '0', 'ws://several.test:1');
+    const [line] = (await once(tap.stdout, 'data')) as [Buffer];
+    await command.run(['call', line.toString().trim(), '1']);
+    tap.kill('SIGKILL');
+    expect(await text(tap.stderr)).toBe('rxmux tap: connection 1: ws://several.test:1: ECONNREFUSED\n');
+    const replay = start('replay', recording, 'ws://several.test:1');
+    expect(await text(replay.stderr)).toBe('rxmux replay: ECONNREFUSED. Frames that have not come back: 0\n');
+  });
+
   it('`rxmux serve` does not show where its files are', async () => {
     const { status, err } = await command.run(['call', url, '["file","none"]']);
     expect({ status, err }).toEqual({ status: 3, err: "rxmux: RemoteError: no file 'none'\n" });

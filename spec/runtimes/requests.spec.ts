@@ -9,6 +9,7 @@ import { logger } from '../../src/logger.js';
 import { virtualTime } from '../../src/testing.js';
 import { otherPlatform } from '../support/platform/globals.js';
 import { collectLogs } from '../support/peer/logs.js';
+import { FakeSocket } from '../support/socket/fake.js';
 
 const onPlatform = otherPlatform();
 const OFFER = { Upgrade: 'websocket', 'Sec-WebSocket-Protocol': 'mux.v1.json', Host: 'example.org' };
@@ -214,6 +215,57 @@ describe('upgrades that are Request objects', () => {
     await made?.closed;
     expect(mux.stats().limits.maxConnections).toEqual({ used: 0, max: 1 });
     expect(mux.stats().refusals).toEqual({ 503: 1 });
+  });
+
+  describe('on Deno', () => {
+    async function dialed(options: ServeOptions = {}) {
+      const socket = new FakeSocket('CONNECTING');
+      onPlatform({ Deno: { upgradeWebSocket: () => ({ socket, response: new Response() }) } });
+      const mux = serveDeno({ totalLimits: { maxConnections: 1 }, handler: () => undefined, ...options });
+      await mux.fetch(asking());
+      return { mux, socket };
+    }
+
+    // Deno reports neither an error nor a close of such a socket.
+    it('A dialer that leaves before its socket opens is no peer, and leaves its place after 10 s', async () => {
+      const time = virtualTime();
+      try {
+        const { mux, socket } = await dialed();
+        await time.advance(9_999);
+        expect([mux.peers.size, mux.stats().limits.maxConnections]).toEqual([0, { used: 1, max: 1 }]);
+        await time.advance(1);
+        expect(mux.stats().limits.maxConnections).toEqual({ used: 0, max: 1 });
+        socket.emit('open', {}, 'OPEN');
+        expect([mux.peers.size, socket.closes]).toEqual([0, [[1001, 'this side is going away']]]);
+      } finally {
+        time.restore();
+      }
+    });
+
+    it('A peer hears the first message behind the event `open`', async () => {
+      const heard: unknown[] = [];
+      const { mux, socket } = await dialed({ handler: (payload) => void heard.push(payload) });
+      socket.emit('open', {}, 'OPEN');
+      socket.emit('message', { data: '{"type":"open","stream":1,"payload":"first","end":true}' });
+      expect([mux.peers.size, heard]).toEqual([1, ['first']]);
+      void mux.close();
+      socket.emit('close', {}, 'CLOSED');
+      await mux.closed;
+    });
+
+    it('A peer whose remote is silent leaves its place at the close of its socket', async () => {
+      const time = virtualTime();
+      try {
+        const { mux, socket } = await dialed();
+        socket.emit('open', {}, 'OPEN');
+        await time.advance(60_000);
+        expect([mux.peers.size, socket.closes.length, mux.stats().limits.maxConnections]).toEqual([0, 1, { used: 1, max: 1 }]);
+        socket.emit('close', {}, 'CLOSED');
+        expect(mux.stats().limits.maxConnections).toEqual({ used: 0, max: 1 });
+      } finally {
+        time.restore();
+      }
+    });
   });
 
   it('A socket that another hook has upgraded is refused by name', () => {

@@ -14,6 +14,11 @@ export function oneLine(text: string): string {
   return text.length > LONGEST ? `${shown}…` : shown;
 }
 
+/** Returns what an error of the network says. A name with several addresses fails with a code, and without a message. */
+export function networkText({ message, code }: NodeJS.ErrnoException): string {
+  return message.trim() || String(code);
+}
+
 /** Returns JSON without characters on which a terminal acts. It stands for the same value. */
 export function safeJson(json: string): string {
   return escaped(json);

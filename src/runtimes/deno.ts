@@ -1,4 +1,4 @@
-import { NEVER } from 'rxjs';
+import { NEVER, Subscription } from 'rxjs';
 import type { PeerServer } from '../acceptor/peer-server.js';
 import { messageOf } from '../stream/end.js';
 import type { SocketLike } from '../transport/transport.js';
@@ -26,6 +26,22 @@ interface DenoRuntime {
   upgradeWebSocket(request: Request, options: { protocol: string; idleTimeout: number }): { socket: SocketLike; response: Response };
 }
 
+/** Deno cannot end a connection whose remote does not answer the close, so it keeps its place until it has ended. */
+class DenoTransport extends ServedTransport {
+  readonly #held = new Subscription();
+
+  constructor(socket: SocketLike, selected: string) {
+    super(socket, selected);
+    socket.addEventListener('close', () => {
+      this.#held.unsubscribe();
+    });
+  }
+
+  whenReleased(task: () => void): void {
+    this.#held.add(task);
+  }
+}
+
 class DenoMuxServer extends RequestServer implements DenoMux {
   constructor(options: ServeOptions) {
     super(options, 'because Deno.serve listens: pass it mux.fetch');
@@ -36,15 +52,17 @@ class DenoMuxServer extends RequestServer implements DenoMux {
     // Deno warns of each program that reads `request.signal`.
     const judged = await this.judge(request, addressIn(info), NEVER);
     if (judged instanceof Response) return judged;
-    let upgraded;
     try {
       // The keepalive of the peers ends dead connections.
-      upgraded = deno.upgradeWebSocket(request, { protocol: this.protocol, idleTimeout: 0 });
+      const { socket, response } = deno.upgradeWebSocket(request, { protocol: this.protocol, idleTimeout: 0 });
+      // Where the dialer leaves before, the socket never opens, and reports no end.
+      socket.addEventListener('open', () => {
+        this.take(judged, new DenoTransport(socket, this.protocol));
+      });
+      return response;
     } catch (error) {
       return this.fail(judged, messageOf(error));
     }
-    this.take(judged, new ServedTransport(upgraded.socket, this.protocol));
-    return upgraded.response;
   };
 }
 

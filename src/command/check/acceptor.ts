@@ -1,5 +1,6 @@
 import { WebSocket } from 'ws';
-import { Mismatch, networkText } from './mismatch.js';
+import { networkText } from '../output.js';
+import { Mismatch } from './mismatch.js';
 import type { Run } from './steps.js';
 import type { ServerAddress, Target } from './target.js';
 import { Wire } from './wire.js';

@@ -15,8 +15,3 @@ export class Mismatch extends Error {
     this.got = shown;
   }
 }
-
-/** Returns what an error of the network says. A name with several addresses fails with a code, and without a message. */
-export function networkText({ message, code }: NodeJS.ErrnoException): string {
-  return message.trim() || String(code);
-}

@@ -25,19 +25,16 @@ export interface Row {
 
 type Written = Pick<Row, 'name' | 'rules'> & Partial<Row>;
 
+const DEFAULTS = { role: 'acceptor', needs: [], limits: false, each: [null], steps: [] } as const;
+
 /** All rows, numbered by their places. */
 export function allRows(): readonly Row[] {
   return peer.groups.flatMap(({ group, rows }, at) =>
-    (rows as unknown as readonly Written[]).map((row, place) => numbered(row, group, at, place)),
+    (rows as unknown as readonly Written[]).map((row, place) => ({ ...DEFAULTS, ...row, group, number: `${at + 1}.${place + 1}` })),
   );
 }
 
 /** Whether a row has this number, or is in the group of this number. */
 export function isNumbered({ number }: Row, wanted: string): boolean {
   return number === wanted || number.startsWith(`${wanted}.`);
-}
-
-function numbered(row: Written, group: string, at: number, place: number): Row {
-  const defaults = { role: 'acceptor', needs: [], limits: false, each: [null], steps: [] } as const;
-  return { ...defaults, ...row, group, number: `${at + 1}.${place + 1}` };
 }

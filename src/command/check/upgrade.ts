@@ -2,7 +2,8 @@ import { request as httpRequest } from 'node:http';
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { randomBytes } from 'node:crypto';
-import { Mismatch, networkText } from './mismatch.js';
+import { networkText } from '../output.js';
+import { Mismatch } from './mismatch.js';
 import type { Run } from './steps.js';
 import type { Step } from './rows.js';
 

@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream';
 import { fromEvent, merge } from 'rxjs';
 import type { Line } from 'rxmux/inspect';
 import { WebSocket, WebSocketServer } from 'ws';
+import { networkText } from '../output.js';
 import { envelopeOf, rawCodec } from '../raw-codec.js';
 import type { RawCodec } from '../raw-codec.js';
 
@@ -104,8 +105,8 @@ export class TapProxy {
     upstream.on('unexpected-response', (_, answer) => {
       this.#passRefusal(handshake, answer);
     });
-    upstream.on('error', ({ message }) => {
-      if (!leaving.closed) this.#refuse(handshake, message, '502 Bad Gateway');
+    upstream.on('error', (error) => {
+      if (!leaving.closed) this.#refuse(handshake, networkText(error), '502 Bad Gateway');
     });
     upstream.on('open', () => {
       // A message of the target waits until the dialer is there.
@@ -141,15 +142,13 @@ export class TapProxy {
       return;
     }
     const { c, request, socket, head } = handshake;
-    let isJoined = false;
     this.#chosen.set(request, { protocol: upstream.protocol, lines });
     this.#upgrades.handleUpgrade(request, socket, head, (downstream) => {
       this.#join({ c, downstream, upstream, codec });
-      isJoined = true;
+      upstream.resume();
     });
-    if (isJoined) upstream.resume();
     // The dialer has left, or `ws` has refused its handshake.
-    else upstream.terminate();
+    if (upstream.isPaused) upstream.terminate();
   }
 
   /** Passes messages on in both directions, and reports them. */

@@ -27,7 +27,7 @@ import { addressOf } from '../address.js';
 import { codecNamed } from '../codec.js';
 import { Exit, UsageError } from '../exit.js';
 import type { ExitStatus } from '../exit.js';
-import { oneLine, safeJson } from '../output.js';
+import { networkText, oneLine, safeJson } from '../output.js';
 import { headersOf, LONGEST_MS, numberOf, timeoutOf } from '../headers.js';
 import { envelopeOf, rawCodec } from '../raw-codec.js';
 import type { RawCodec } from '../raw-codec.js';
@@ -148,7 +148,7 @@ function hear(socket: WebSocket, { codec, json }: Settings, heard$: Subject<Reco
 /** Emits why there is no connection, or no more. */
 function lost(socket: WebSocket): Observable<string> {
   return merge(
-    fromEvent(socket, 'error').pipe(map((event) => (event as ErrorEvent).message)),
+    fromEvent(socket, 'error').pipe(map((event) => networkText((event as ErrorEvent).error as Error))),
     fromEvent(socket, 'close').pipe(map((event) => `the server has closed the connection with ${(event as CloseEvent).code}`)),
   );
 }
