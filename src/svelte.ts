@@ -10,7 +10,6 @@
  */
 import { getContext, onDestroy, setContext } from 'svelte';
 import { createSubscriber } from 'svelte/reactivity';
-import { identity, noop } from 'rxjs';
 import type { Procedure } from './contract/procedure.js';
 import { checkPeer } from './peer/options.js';
 import type { Peer } from './peer/peer.js';
@@ -80,12 +79,9 @@ export function useMux(): Peer {
  * ```
  */
 export function useMuxStatus(peer: Peer = useMux()): { readonly current: PeerStatus } {
-  const current = readerOf(statusStore(peer), identity);
-  return {
-    get current() {
-      return current();
-    },
-  };
+  const { subscribe, state } = statusStore(peer);
+  const store = { subscribe, state: () => ({ current: state() }) };
+  return membersOf(() => store, ['current']);
 }
 
 /**
@@ -156,38 +152,36 @@ function providedPeer(): Peer | null {
   }
 }
 
-/** The members of a store's state. Each changes for itself, so an effect of the value does not run for a change of the status. */
-function membersOf<State extends object>(storeOf: () => Store<State>, names: readonly (keyof State)[]): State {
+/** A store whose state Svelte tracks. */
+type Followed<State> = Pick<Store<State>, 'subscribe' | 'state'>;
+
+/**
+ * The members of a store's state. A read subscribes to the store where Svelte tracks it, for changes of its own member: an effect of the
+ * value does not run for a change of the status.
+ */
+function membersOf<State extends object>(storeOf: () => Followed<State>, names: readonly (keyof State)[]): State {
   const getters = names.map((name) => {
-    let followed: Store<State> | null = null;
-    let read = noop as () => State[typeof name];
+    let followed: Followed<State>;
+    let track: () => void;
     const get = (): unknown => {
       const store = storeOf();
-      if (store !== followed) read = readerOf((followed = store), (state) => state[name]);
-      return read();
+      if (store !== followed) {
+        followed = store;
+        track = createSubscriber((update) => {
+          let shown = store.state()[name];
+          let close: (() => void) | null = null;
+          return (close = store.subscribe(() => {
+            const before = shown;
+            shown = store.state()[name];
+            // A read that subscribes sees the changes of the subscription itself, and Svelte allows no update within it.
+            if (close !== null && shown !== before) update();
+          }));
+        });
+      }
+      track();
+      return store.state()[name];
     };
     return [name, { get, enumerable: true }] as const;
   });
   return Object.defineProperties({}, Object.fromEntries(getters)) as State;
-}
-
-/** Reads a part of a store's state, and subscribes to the store where Svelte tracks the read. */
-function readerOf<State, Part>(store: Store<State>, partOf: (state: State) => Part): () => Part {
-  const read = (): Part => partOf(store.state());
-  const track = createSubscriber((update) => {
-    let isStarting = true;
-    let shown = read();
-    // A read that subscribes sees the changes of the subscription itself, and Svelte allows no update within it.
-    const close = store.subscribe(() => {
-      const before = shown;
-      shown = read();
-      if (shown !== before && !isStarting) update();
-    });
-    isStarting = false;
-    return close;
-  });
-  return () => {
-    track();
-    return read();
-  };
 }

@@ -75,6 +75,10 @@ interface StreamedOptions<Payload, Item, Data> extends Omit<OpenOptions<Item, ne
   readonly resume?: ((data: Data) => Payload) | undefined;
 }
 
+/** What the defaults do not fit: the data are an array of the values, and begin empty. */
+type Needed<Item, Data> = ([] extends Data ? unknown : { readonly initialValue: Data }) &
+  (Item[] extends Data ? unknown : { readonly reducer: (data: Data, item: Item) => Data });
+
 /** A call that has a key. */
 interface NamesOfQueries<Payload> {
   /** The key of one payload, or without one of all: for `invalidateQueries` and filters. */
@@ -92,7 +96,10 @@ interface RequestQueries<Payload, Reply> extends NamesOfQueries<Payload> {
 /** A stream, as queries. */
 interface StreamQueries<Payload, Item> extends NamesOfQueries<Payload> {
   /** A query whose data are the values so far, on each socket of the peer. It stays `fetching` until the stream completes. */
-  streamedOptions<Data = readonly Item[]>(payload: Payload, options?: StreamedOptions<Payload, Item, Data>): QueryOptions<Data>;
+  streamedOptions<Data = readonly Item[]>(
+    payload: Payload,
+    options?: StreamedOptions<Payload, Item, Data> & Needed<Item, Data>,
+  ): QueryOptions<Data>;
 }
 
 /** The variables of an upload. */
@@ -166,18 +173,21 @@ type AnyVariables = UploadVariables<unknown, unknown>;
 type AnyCalls = Readonly<Record<string, unknown>>;
 
 function queriesOf(peer: Peer, api: Contract, calls: AnyCalls, prefix: string, space: string): unknown {
-  const made = Object.entries(api).map(([name, entry]) => [
-    name,
-    isProcedure(entry)
-      ? optionsOf(peer, [prefix, space + name], calls[name] as AnyCall, entry.kind === 'upload')
-      : queriesOf(peer, entry, calls[name] as AnyCalls, prefix, `${space}${name}.`),
-  ]);
-  return Object.freeze(Object.fromEntries(made));
+  return Object.freeze(
+    Object.fromEntries(
+      Object.entries(api).map(([name, entry]) => [
+        name,
+        isProcedure(entry)
+          ? optionsOf(peer, [prefix, space + name], calls[name] as AnyCall, entry.kind === 'upload')
+          : queriesOf(peer, entry, calls[name] as AnyCalls, prefix, `${space}${name}.`),
+      ]),
+    ),
+  );
 }
 
 /** @param parts what the keys of one procedure have in common: the prefix, and the name */
 function optionsOf(peer: Peer, parts: readonly unknown[], call: AnyCall, isUpload: boolean): object {
-  const queryKey = (payload?: unknown): readonly unknown[] => parts.concat(payload === undefined ? [] : [payload]);
+  const queryKey = (payload?: unknown): readonly unknown[] => (payload === undefined ? parts : [...parts, payload]);
   return {
     queryKey,
     queryOptions: (payload: unknown, options: OpenOptions<unknown, never> = {}) => {
@@ -215,11 +225,11 @@ function streamed(
   checkFunction('reducer', reducer);
   return ({ client: cache, queryKey, signal }) =>
     new Promise((resolve, reject) => {
-      let data = initialValue;
+      let data: unknown;
       const open = (): Observable<unknown> => {
         const held = resume && cache.getQueryData(queryKey);
         data = held === undefined ? initialValue : held;
-        return call(resume && held !== undefined ? resume(held) : payload, { ...options, signal });
+        return call(held === undefined ? payload : resume?.(held), { ...options, signal });
       };
       const leave = (): void => {
         reading.unsubscribe();

@@ -111,13 +111,16 @@ describe.each(KINDS)('what an answer sends, by $schema', ({ one }) => {
     });
 
     it('An answer that fails behind its items sends all of them before its error', async () => {
-      const failing = (): Observable<typeof ROW> => concat(of(ROW, ROW), throwError(() => new RangeError('no more')));
+      const failing = (): Observable<typeof ROW> =>
+        concat(
+          of(ROW, ROW),
+          throwError(() => new RangeError('no more')),
+        );
       const answers = { ...NONE, list: failing, chat: failing, slowly: failing };
-      const { dialer, calls } = createPair(api, answers, { around, acceptor: { onError: () => undefined } });
+      const { calls } = createPair(api, answers, { around, acceptor: { onError: () => undefined } });
       const ending = catchError(({ reason }: { reason: string }) => of(reason));
-      for (const { list, chat, slowly } of [calls, client(dialer, api, { validate: true })])
-        for (const items$ of [list(), chat(undefined, NEVER), slowly(SEEN)] as Observable<unknown>[])
-          expect(await lastValueFrom(items$.pipe(ending, toArray()))).toEqual([SEEN, SEEN, 'no more']);
+      for (const items$ of [calls.list(), calls.chat(undefined, NEVER), calls.slowly(SEEN)] as Observable<unknown>[])
+        expect(await lastValueFrom(items$.pipe(ending, toArray()))).toEqual([SEEN, SEEN, 'no more']);
     });
 
     it('A promise of one item travels as its schema makes it, and a promise of none sends none', async () => {

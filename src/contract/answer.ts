@@ -26,7 +26,7 @@ import { isReply } from './procedure.js';
 import type { ChannelProcedure, Procedure, Received, RequestProcedure, Sent, StreamProcedure, UploadProcedure } from './procedure.js';
 import { checkErrors, checkFor, checkItems, checkOutput, refineFor, refineInput } from './output.js';
 import type { ErrorChecks } from './output.js';
-import { checkBy, checkEach, checkOr, isUnchecked } from './validate.js';
+import { checkBy, checkInTurn, checkOr, isUnchecked } from './validate.js';
 import type { Check } from './validate.js';
 
 type Input = Source<unknown> | Blob;
@@ -75,7 +75,7 @@ export class Outcome {
   /** Sends the checked values to a stream that an answer has taken. */
   sendLaterTo(stream: Stream, check: Check, refine: Refine | null, how: Sending): Promise<void> {
     const values = this.isReply
-      ? replyOf(this.returned).pipe(orNothing(check), checkEach(check), filter(isValue))
+      ? replyOf(this.returned).pipe(orNothing(check), checkInTurn(check), filter(isValue))
       : awaited(this.#input(check));
     return stream.sendAll(refineInput(values, refine), how);
   }

@@ -11,7 +11,7 @@ import { RemoteError } from '../wire/errors.js';
 import type { Metadata } from '../wire/frame.js';
 import { CheckedItems } from './checked-items.js';
 import type { Kind, Procedure } from './procedure.js';
-import { checkBy, checkEach, checkOr } from './validate.js';
+import { checkBy, checkInTurn, checkOr } from './validate.js';
 import type { Check } from './validate.js';
 
 /** Inputs of a call, each checked as it arrives. A loop with `for await` holds the sender back; a subscriber takes each as it comes. */
@@ -118,7 +118,7 @@ class CheckedInputs extends Observable<unknown> implements AsyncIterable<unknown
   readonly #check: Check;
 
   constructor(stream: Stream, check: Check) {
-    super((subscriber) => stream.pipe(checkEach((item) => this.#checked(item))).subscribe(subscriber));
+    super((subscriber) => stream.pipe(checkInTurn((item) => this.#checked(item))).subscribe(subscriber));
     this.#stream = stream;
     this.#check = check;
   }

@@ -1,4 +1,4 @@
-import { catchError, concatMap, identity, pipe } from 'rxjs';
+import { catchError, concatMap, identity, map, pipe } from 'rxjs';
 import type { MonoTypeOperatorFunction } from 'rxjs';
 import { isThenable } from '../util/check.js';
 import { failure } from './failure.js';
@@ -45,21 +45,28 @@ export function checkOr(check: Check, value: unknown, refuse: (error: unknown) =
   }
 }
 
-/** The error of a source, in line behind its values. */
-class Failed {
-  constructor(readonly error: unknown) {}
-}
-
-/** Checks each value, in order. An error comes behind the values before it, which `concatMap` alone would drop while a schema takes its time. */
+/** Checks each value, in order. */
 export function checkEach(check: Check): MonoTypeOperatorFunction<unknown> {
   if (check === identity) return identity;
+  return concatMap((value) => {
+    const checked = check(value);
+    return isThenable(checked) ? Promise.resolve(checked) : [checked];
+  });
+}
+
+/**
+ * Checks each value as {@link checkEach} does. An error waits for its turn as a value does: `concatMap` alone would pass it at once, and drop
+ * the values whose schema takes its time.
+ */
+export function checkInTurn(check: Check): MonoTypeOperatorFunction<unknown> {
+  if (check === identity) return identity;
+  const fail = (error: unknown) => (): never => {
+    throw error;
+  };
   return pipe(
-    catchError((error: unknown) => [new Failed(error)]),
-    concatMap((value) => {
-      if (value instanceof Failed) throw value.error;
-      const checked = check(value);
-      return isThenable(checked) ? Promise.resolve(checked) : [checked];
-    }),
+    map((value) => () => check(value)),
+    catchError((error: unknown) => [fail(error)]),
+    checkEach((step) => (step as () => unknown)()),
   );
 }
 
