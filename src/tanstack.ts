@@ -75,7 +75,7 @@ interface StreamedOptions<Payload, Item, Data> extends Omit<OpenOptions<Item, ne
   readonly resume?: ((data: Data) => Payload) | undefined;
 }
 
-/** What the defaults do not fit: the data are an array of the values, and begin empty. */
+/** The options whose defaults do not fit the data: by default these are an array of the values, and begin empty. */
 type Needed<Item, Data> = ([] extends Data ? unknown : { readonly initialValue: Data }) &
   (Item[] extends Data ? unknown : { readonly reducer: (data: Data, item: Item) => Data });
 
@@ -219,7 +219,12 @@ function streamed(
   peer: Peer,
   call: (payload: unknown, options: OpenOptions<unknown, never>) => Observable<unknown>,
   payload: unknown,
-  { reducer = appended, initialValue = [], resume, ...options }: StreamedOptions<unknown, unknown, unknown>,
+  {
+    reducer = (data, item) => [...(data as readonly unknown[]), item],
+    initialValue = [],
+    resume,
+    ...options
+  }: StreamedOptions<unknown, unknown, unknown>,
 ): QueryOptions<unknown>['queryFn'] {
   checkOptions(options, QUERY_NAMES, { reducer: true, initialValue: true, resume: true });
   checkFunction('reducer', reducer);
@@ -244,10 +249,6 @@ function streamed(
         .subscribe({ error: reject, complete: () => resolve(data) });
       reading.add(() => signal.removeEventListener('abort', leave));
     });
-}
-
-function appended(data: unknown, item: unknown): readonly unknown[] {
-  return [...(data as readonly unknown[]), item];
 }
 
 /** Whether the same call may succeed later: the server refused it for now, or its socket was lost and the peer dials again. */
