@@ -79,12 +79,9 @@ export function useMux(): Peer {
  * ```
  */
 export function useMuxStatus(peer: Peer = useMux()): { readonly current: PeerStatus } {
-  const current = readerOf(statusStore(peer), (status) => status);
-  return {
-    get current() {
-      return current();
-    },
-  };
+  const { subscribe, state } = statusStore(peer);
+  const store = { subscribe, state: () => ({ current: state() }) };
+  return membersOf(() => store, ['current']);
 }
 
 /**
@@ -155,39 +152,37 @@ function providedPeer(): Peer | null {
   }
 }
 
-/** The members of a store's state. Each changes for itself, so an effect of the value does not run for a change of the status. */
-function membersOf<State extends object>(storeOf: () => Store<State>, names: readonly (keyof State)[]): State {
+/** A store whose state Svelte tracks. */
+type Followed<State> = Pick<Store<State>, 'subscribe' | 'state'>;
+
+/**
+ * The members of a store's state. A read subscribes to the store where Svelte tracks it, for changes of its own member: an effect of the
+ * value does not run for a change of the status.
+ */
+function membersOf<State extends object>(storeOf: () => Followed<State>, names: readonly (keyof State)[]): State {
   const shown = {} as State;
   for (const name of names) {
-    let followed: Store<State> | undefined;
-    let read: () => unknown;
+    let followed: Followed<State> | undefined;
+    let track: () => void;
     const get = (): unknown => {
       const store = storeOf();
-      if (store !== followed) read = readerOf((followed = store), (state) => state[name]);
-      return read();
+      if (store !== followed) {
+        followed = store;
+        track = createSubscriber((update) => {
+          let last = store.state()[name];
+          let close: (() => void) | null = null;
+          return (close = store.subscribe(() => {
+            const before = last;
+            last = store.state()[name];
+            // A read that subscribes sees the changes of the subscription itself, and Svelte allows no update within it.
+            if (close !== null && last !== before) update();
+          }));
+        });
+      }
+      track();
+      return store.state()[name];
     };
     Object.defineProperty(shown, name, { get, enumerable: true });
   }
   return shown;
-}
-
-/** Reads a part of a store's state, and subscribes to the store where Svelte tracks the read. */
-function readerOf<State, Part>(store: Store<State>, partOf: (state: State) => Part): () => Part {
-  const read = (): Part => partOf(store.state());
-  const track = createSubscriber((update) => {
-    let isStarting = true;
-    let shown = read();
-    // A read that subscribes sees the changes of the subscription itself, and Svelte allows no update within it.
-    const close = store.subscribe(() => {
-      const before = shown;
-      shown = read();
-      if (shown !== before && !isStarting) update();
-    });
-    isStarting = false;
-    return close;
-  });
-  return () => {
-    track();
-    return read();
-  };
 }

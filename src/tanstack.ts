@@ -74,6 +74,10 @@ interface StreamedOptions<Payload, Item, Data> extends Omit<OpenOptions<Item, ne
   readonly resume?: ((data: Data) => Payload) | undefined;
 }
 
+/** The options whose defaults do not fit the data: by default these are an array of the values, and begin empty. */
+type Needed<Item, Data> = ([] extends Data ? unknown : { readonly initialValue: Data }) &
+  (Item[] extends Data ? unknown : { readonly reducer: (data: Data, item: Item) => Data });
+
 /** A call that has a key. */
 interface NamesOfQueries<Payload> {
   /** The key of one payload, or without one of all: for `invalidateQueries` and filters. */
@@ -91,7 +95,10 @@ interface RequestQueries<Payload, Reply> extends NamesOfQueries<Payload> {
 /** A stream, as queries. */
 interface StreamQueries<Payload, Item> extends NamesOfQueries<Payload> {
   /** A query whose data are the values so far, on each socket of the peer. It stays `fetching` until the stream completes. */
-  streamedOptions<Data = readonly Item[]>(payload: Payload, options?: StreamedOptions<Payload, Item, Data>): QueryOptions<Data>;
+  streamedOptions<Data = readonly Item[]>(
+    payload: Payload,
+    options?: StreamedOptions<Payload, Item, Data> & Needed<Item, Data>,
+  ): QueryOptions<Data>;
 }
 
 /** The variables of an upload. */
@@ -205,7 +212,7 @@ function streamed(
   checkFunction('reducer', reducer);
   return ({ client: cache, queryKey, signal }) =>
     new Promise((resolve, reject) => {
-      let data = initialValue;
+      let data: unknown;
       const open = (): Observable<unknown> => {
         const held = resume && cache.getQueryData(queryKey);
         data = held === undefined ? initialValue : held;

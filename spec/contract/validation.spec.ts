@@ -1,7 +1,7 @@
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from '@jest/globals';
 import type * as arktype from 'arktype';
-import { concat, lastValueFrom, map, NEVER, of, Subject, toArray } from 'rxjs';
+import { concat, lastValueFrom, map, NEVER, of, Subject, tap, throwError, toArray } from 'rxjs';
 import type { Observable } from 'rxjs';
 import * as v from 'valibot';
 import { z } from 'zod';
@@ -11,6 +11,7 @@ import { ResetCode } from '../../src/index.js';
 import { collectLogs } from '../support/peer/logs.js';
 import { createPair } from '../support/peer/tracked.js';
 import { loadEsModule } from '../support/platform/es-module.js';
+import { until } from '../support/socket/leaks.js';
 
 /** The calls of a caller that checks what an answering side sends unchecked. */
 function checkingCalls<C extends Contract>(api: C, answers: Answers<C>) {
@@ -179,6 +180,21 @@ describe('validation', () => {
       payload: { name: 'INVALID', data: [{ message: 'not a number' }] },
     });
     await expect(lastValueFrom(calls.each(1, ['a' as never]))).rejects.toMatchObject({ payload: { name: 'INVALID' } });
+  });
+
+  it('An answer gets the inputs that a schema still checks before the error of the caller', async () => {
+    const api = contract({ sum: upload({ input: later, reply: later }) });
+    const seen: unknown[] = [];
+    const sum = (_: unknown, { input }: { input: Observable<number> }): Promise<number> =>
+      lastValueFrom(input.pipe(tap({ next: (n) => seen.push(n), error: () => seen.push('no more') })));
+    const { calls } = createPair(api, { sum }, { acceptor: { onError: () => undefined } });
+    const input$ = concat(
+      of(1, 2),
+      throwError(() => new RangeError('no more')),
+    );
+    await expect(calls.sum.promise(undefined, input$)).rejects.toThrow('no more');
+    await until('the error', () => seen.includes('no more'));
+    expect(seen).toEqual([1, 2, 'no more']);
   });
 
   it('A caller checks replies and items by option, and an invalid item stops the producer', async () => {

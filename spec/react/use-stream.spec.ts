@@ -2,13 +2,15 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { Activity, Component, createElement } from 'react';
 import type { ReactElement, ReactNode } from 'react';
-import { concat, defer, map, NEVER, Observable, of, Subject, throwError } from 'rxjs';
+import { concat, defer, finalize, map, NEVER, Observable, of, scan, Subject, throwError } from 'rxjs';
 import { client, contract, shared, stream } from '../../src/contract.js';
 import { respond } from '../../src/index.js';
 import type { Peer } from '../../src/index.js';
 import { useMux, useStream } from '../../src/react.js';
 import type { StreamState, UseStreamOptions } from '../../src/react.js';
 import type { TestServer } from '../../src/testing.js';
+import { answerTopic, memoryLog, topic } from '../../src/topics.js';
+import type { TopicItem } from '../../src/topics.js';
 import { AT_ONCE, dialed } from '../../marbles/support/dialing.js';
 import { collectLogs } from '../support/peer/logs.js';
 import { rendered } from '../support/peer/rendered.js';
@@ -245,6 +247,42 @@ describe('`useStream` of a peer', () => {
     await until('another stream', () => price$.observed);
     price$.next('b');
     await page.shows('b2 open');
+    await peer.close();
+  });
+
+  it.each<[options: UseStreamOptions, lines: string]>([
+    [{ peer: null }, 'a,b,c'],
+    [{}, 'c'],
+  ])('A topic with the options %j shows after a lost socket: %s', async (options, lines) => {
+    const chat = memoryLog<string>();
+    let followers = 0;
+    const follow = ({ since }: { since: string | null }): Observable<unknown> =>
+      defer(() => {
+        followers++;
+        return answerTopic(chat, since);
+      }).pipe(finalize(() => followers--));
+    const { dial, server } = dialed((accepted) => accepted.streams$.pipe(respond(follow)).subscribe());
+    const peer = dial({ reconnect: { ...AT_ONCE, maxAttempts: Infinity } });
+    let opened = 0;
+    const line$ = topic<string>(peer, (since) => {
+      opened++;
+      return peer.open$<TopicItem<string>>({ since }, { retry: 'safe' });
+    });
+    const Chat = (): string => textOf(useStream(() => line$.pipe(scan((all, line) => `${all},${line}`)), [], options));
+    const page = rendered(Chat, {}, { peer });
+    await until('a follower', () => followers === 1);
+    await chat.publish('a');
+    await page.shows('a open');
+    server.refuse(0);
+    server.link?.cut();
+    await until('no follower', () => followers === 0);
+    await chat.publish('b');
+    server.refuse(null);
+    await until('another stream', () => opened > 1);
+    await peer.ping();
+    await until('a follower', () => followers === 1);
+    await chat.publish('c');
+    await page.shows(`${lines} open`);
     await peer.close();
   });
 

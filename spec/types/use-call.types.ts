@@ -69,6 +69,11 @@ export type MutationsOfStream = (typeof q.price)['mutationOptions'];
 const booked = new QueryClient().getQueryData(q.book.queryOptions({ seat: '1A' }).queryKey);
 const prices = new QueryClient().query(q.price.streamedOptions({ symbol: 'A' }));
 const last = q.price.streamedOptions({ symbol: 'A' }, { reducer: (_: number | null, price) => price, initialValue: null });
+const newest = q.price.streamedOptions({ symbol: 'A' }, { reducer: (kept, price) => [...kept, price].slice(-9) });
+// @ts-expect-error: a reducer of a sum has to begin with a number, and not with the default, an empty array
+q.price.streamedOptions({ symbol: 'A' }, { reducer: (sum: number, price) => sum + price });
+// @ts-expect-error: without a reducer the data are an array
+q.price.streamedOptions({ symbol: 'A' }, { initialValue: 0 });
 
 export type DoorsAreTyped = [
   Expect<Equal<typeof inVue.value.value, number | undefined>>,
@@ -77,4 +82,5 @@ export type DoorsAreTyped = [
   Expect<Equal<typeof booked, number | undefined>>,
   Expect<Equal<typeof prices, Promise<readonly number[]>>>,
   Expect<Equal<Awaited<ReturnType<typeof last.queryFn>>, number | null>>,
+  Expect<Equal<Awaited<ReturnType<typeof newest.queryFn>>, readonly number[]>>,
 ];

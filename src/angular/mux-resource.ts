@@ -42,7 +42,7 @@ export interface MuxResourceOptions<T, P> {
   readonly params?: (() => P) | undefined;
   /**
    * Opens the stream for the parameters, and again on each new socket. It runs untracked and outside of zone.js. A call that the server
-   * refused is made again by itself, as with `retry: 'safe'`.
+   * refused is made again by itself, as with `retry: 'safe'`. A `topic` would lose its place at each new socket: use `toSignal` for it.
    */
   readonly stream: (call: { readonly params: Exclude<P, undefined>; readonly peer: Peer }) => Source<T>;
   /** The value before the first one. Default `undefined`. */

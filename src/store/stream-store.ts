@@ -17,7 +17,8 @@ import type { StreamState } from './stream-state.js';
 export interface UseStreamOptions<T = unknown> {
   /**
    * The peer whose next socket opens the stream again. Default: the peer that a provider passes to the component, if there is one. `null`
-   * keeps a stream of another source, such as a timer, from starting again when the peer reconnects.
+   * keeps a stream of another source, such as a timer, from starting again when the peer reconnects. A `topic` comes back by itself, and
+   * needs `null` to keep its place.
    */
   readonly peer?: Peer | null | undefined;
   /** Whether new deps keep the value of the previous stream until the new one has a value. Default `false`. */

@@ -1,4 +1,5 @@
 import { finalize, tap } from 'rxjs';
+import type { Subscription } from 'rxjs';
 import { respond } from '../peer/operators/respond.js';
 import type { PeerOptions } from '../peer/options.js';
 import type { Stream } from '../stream/stream.js';
@@ -30,8 +31,7 @@ export function fakeAnswers({ answers, rowOf, nameOf, payloadOf }: FakeRows, opt
       respond((payload, stream) => {
         const called = nameOf(payload);
         const row = rowOf(called);
-        const sent: unknown[] = [];
-        const reading = stream.pipe(tap((value) => sent.push(value))).subscribe({ error: () => undefined });
+        const { sent, reading } = recorded(stream);
         calls.push(callOf(row ?? called, payloadOf(payload), sent, stream));
         // A reader that stays would keep the upload alive behind its answer.
         if (row !== undefined) return answers[row]?.pipe(finalize(() => reading.unsubscribe()));
@@ -41,6 +41,12 @@ export function fakeAnswers({ answers, rowOf, nameOf, payloadOf }: FakeRows, opt
     )
     .subscribe();
   return { peer: dialer, answers, calls };
+}
+
+/** Records the values that the program sends, until the reading ends. */
+function recorded(stream: Stream): { readonly sent: readonly unknown[]; readonly reading: Subscription } {
+  const sent: unknown[] = [];
+  return { sent, reading: stream.pipe(tap((value) => sent.push(value))).subscribe({ error: () => undefined }) };
 }
 
 /** Returns the record of a call. A test compares it with a literal object, so it has the call's own data and nothing else. */
