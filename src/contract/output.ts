@@ -13,7 +13,7 @@ import { failure } from './failure.js';
 import type { CommonErrors, Failure } from './failure.js';
 import { isReply } from './procedure.js';
 import type { Kind, Procedure } from './procedure.js';
-import { checkBy, checkInTurn, checkOr, isUnchecked } from './validate.js';
+import { checkBy, checkEach, checkOr, isUnchecked } from './validate.js';
 import type { Check } from './validate.js';
 
 /** The most characters of the issues in a line of the log. */
@@ -126,5 +126,5 @@ export function checkItems(items: Source<unknown> | Blob, check: Check): Source<
   if (isUnchecked(check)) return items;
   refuseBytes(items);
   const source = pullSource(Object(items) as object);
-  return source === null ? observableFrom(items as Source<unknown>).pipe(checkInTurn(check)) : new CheckedItems(source, check);
+  return source === null ? observableFrom(items as Source<unknown>).pipe(checkEach(check)) : new CheckedItems(source, check);
 }
