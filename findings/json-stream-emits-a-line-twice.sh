@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # json-stream 1.0.0: a line whose line break arrives in the next chunk is emitted twice.
 # Expected: each line once, however its bytes arrive. The README writes one line in two chunks and shows one object.
-# Seen: at the end of a chunk the parser emits what is valid JSON so far, and keeps its bytes too, so the next chunk repeats the line.
+# Seen: at the end of a chunk the parser emits what is valid JSON so far. It keeps the bytes too, so the next chunk repeats the line.
 # A number that is cut in two is emitted as 12 and as 123.
 set -euo pipefail
 folder=$(mktemp -d)
