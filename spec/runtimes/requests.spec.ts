@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events';
 import { describe, expect, it, jest } from '@jest/globals';
 import { serve as serveBun } from '../../src/bun.js';
 import type { BunServer, BunSocket, BunSocketData } from '../../src/bun.js';
@@ -215,6 +216,14 @@ describe('upgrades that are Request objects', () => {
     await made?.closed;
     expect(mux.stats().limits.maxConnections).toEqual({ used: 0, max: 1 });
     expect(mux.stats().refusals).toEqual({ 503: 1 });
+  });
+
+  // The request of srvx, which Nitro and H3 pass on, has the socket. crossws listens for no error before it is open.
+  it('A dialer of crossws on Node that resets its connection while it is judged does not end the process', async () => {
+    const socket = new EventEmitter();
+    const judged = serve({}).hooks.upgrade(Object.assign(asking(), { runtime: { node: { req: { socket } } } }));
+    socket.emit('error', new Error('read ECONNRESET'));
+    expect(await judged).not.toBeInstanceOf(Response);
   });
 
   describe('on Deno', () => {

@@ -1,3 +1,4 @@
+import { noop } from 'rxjs';
 import type { PeerServer } from '../acceptor/peer-server.js';
 import { messageOf } from '../stream/end.js';
 import { SocketState } from './handler-socket.js';
@@ -64,12 +65,19 @@ export interface CrosswsMux extends PeerServer<Request> {
   readonly hooks: CrosswsHooks;
 }
 
+/** A request of srvx, which Nitro and H3 pass on: on Node it has the socket. */
+interface NodeRequest extends Request {
+  readonly runtime?: { readonly node?: { readonly req: { readonly socket: { on(event: 'error', listener: () => void): unknown } } } };
+}
+
 /** The key of a socket's state in the context, which other hooks may fill too. */
 const KEY = 'rxmux';
 
 class CrosswsMuxServer extends RequestServer implements CrosswsMux {
   readonly hooks: CrosswsHooks = {
-    upgrade: async (request) => {
+    upgrade: async (request: NodeRequest) => {
+      // crossws listens for no error before the socket is open. Unhandled, a reset by the dialer would end the process.
+      request.runtime?.node?.req.socket.on('error', noop);
       const judged = await this.judge(request, null);
       if (judged instanceof Response) return judged;
       return { headers: { 'Sec-WebSocket-Protocol': this.protocol }, context: { [KEY]: new SocketState(this, judged) } };
