@@ -57,6 +57,20 @@ describe('a Cookie without an Origin', () => {
   });
 });
 
+describe('the name of a peer', () => {
+  it.each<readonly [what: string, options: UpgradeOptions, name: RegExp]>([
+    ['the address that a trusted proxy forwards', { trustProxy: 1 }, /^Peer \d+ \(203\.0\.113\.7\) /],
+    ['the address of its socket, where no proxy is trusted', {}, /^Peer \d+ \(127\.0\.0\.1:\d+\) /],
+  ])('A peer of a server is named by %s', async (_what, options, name) => {
+    server = serve({ port: 0, host: '127.0.0.1', ...options });
+    await server.listening;
+    const { socket } = await handshake(server, { headers: { 'X-Forwarded-For': '203.0.113.7' } });
+    const [peer] = server.peers;
+    socket.destroy();
+    expect(String(peer)).toMatch(name);
+  });
+});
+
 describe('a PROXY header', () => {
   const REQUEST = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
 

@@ -46,6 +46,7 @@ export function makePeer({ acceptor }: Pick<ResolvedJudged<never>, 'acceptor'>, 
 /** A peer has a seat until it has closed and its TCP connection has ended. Calls `closed` once the peer has closed. */
 export function take(seat: Seat, { core }: Accepted, transport: Transport, closed?: () => void): void {
   let ending = Subscription.EMPTY;
+  core.remote = seat.remote ?? core.remote;
   core.share = seat.join(core, (reason) => {
     if (!core.hasClosed) ending = endGreedy(core, reason);
   });

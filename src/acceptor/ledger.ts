@@ -46,6 +46,8 @@ export class Seat implements Share {
   #room = noop;
   #end: (reason: string) => void = noop;
   waits = false;
+  /** The address of the dialer behind a trusted proxy, for the log; `null` where no proxy is trusted. */
+  remote: string | null = null;
 
   constructor(
     private readonly ledger: Ledger,

@@ -200,9 +200,14 @@ export function policyOf(resolved: ResolvedUpgrade, lines: SparseLog, draining$ 
   const upgrader = new WsUpgrader(subprotocol(acceptor.codec), acceptor.limits.maxMessageBytes, perMessageDeflate);
   const seat = (request: IncomingMessage) => {
     // A `trustProxy` of the user's runs in any case: if it throws, the answer is 500.
-    const address = ledger.isLimited || trustProxy !== trustsNone ? clientAddress(request, trustProxy) : null;
+    const isProxied = trustProxy !== trustsNone;
+    const address = ledger.isLimited || isProxied ? clientAddress(request, trustProxy) : null;
     if (losesOrigin(request, origins, trustProxy)) warnOfLostOrigin(lines, request);
-    return ledger.refusal(address) ?? ledger.seat(address);
+    const refusal = ledger.refusal(address);
+    if (refusal !== null) return refusal;
+    const seat = ledger.seat(address);
+    if (isProxied) seat.remote = address;
+    return seat;
   };
   return { upgrader, protocol: upgrader.protocol, verify, verifyTimeoutMs, origins, draining$, log: lines, seat };
 }
