@@ -88,6 +88,11 @@ describe('wrong arguments', () => {
     ],
     ['half a payload to take', ['stream', '--take', '1.5', 'ws://x'], 'expected a whole number from 1 to'],
     ['a directory to upload', ['upload', 'ws://x', files], 'expected a file, got the directory'],
+    [
+      'a payload to upload',
+      ['upload', '--text', '--payload', '-', 'ws://x', '-'],
+      'expected a file, got the standard input, which is the payload',
+    ],
     ['a file to serve', ['serve', '--files', join(files, 'large.bin')], 'expected a directory for --files'],
     ['a port that there is not', ['serve', '--port', '99999'], "expected a whole number from 0 to 65535 for --port, got '99999'"],
     ['a port of tap that there is not', ['tap', '--port', '1.5', 'ws://x'], 'expected a whole number from 0 to 65535 for --port'],

@@ -32,6 +32,13 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
+/** Returns a function that refuses an argument, which has led to an error. */
+export function notUsable(expected: string): (error: unknown) => never {
+  return (error) => {
+    throw new UsageError(`expected ${expected}: ${(error as Error).message}`);
+  };
+}
+
 /** Whether the system failed to do something, such as to listen on a port. Its message says all that a person needs. */
 export function isSystemError(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && 'syscall' in error;

@@ -1,5 +1,5 @@
 import { validateHeaderValue } from 'node:http';
-import { UsageError } from './exit.js';
+import { UsageError, notUsable } from './exit.js';
 
 /** Returns the headers of `-H 'name: value'` arguments. A name that comes twice has both values, with a comma between them. */
 export function headersOf(lines: readonly string[] = []): Readonly<Record<string, string>> {
@@ -9,7 +9,7 @@ export function headersOf(lines: readonly string[] = []): Readonly<Record<string
     for (const [name, value] of pairs) validateHeaderValue(name, value);
     return Object.fromEntries(new Headers(pairs));
   } catch (error) {
-    throw new UsageError(`expected headers that HTTP allows: ${(error as Error).message}`);
+    return notUsable('headers that HTTP allows')(error);
   }
 }
 

@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import { answerInspector } from 'rxmux/inspect';
 import type { Inspection } from 'rxmux/inspect';
 import { serve } from 'rxmux/node';
-import { UsageError } from './exit.js';
+import { UsageError, notUsable } from './exit.js';
 import { listen } from './listen.js';
 
 /** The options of a command that serves the inspector. */
@@ -29,11 +29,7 @@ export async function loadPage({
   readonly page?: string | undefined;
 }): Promise<Buffer | null> {
   if (!inspect && page !== undefined) throw new UsageError('expected --page with --inspect, got it alone');
-  return inspect ? readFile(page ?? installedPage()).catch(noPage) : null;
-}
-
-function noPage(error: unknown): never {
-  throw new UsageError(`expected the page of the inspector: ${(error as Error).message}`);
+  return inspect ? readFile(page ?? installedPage()).catch(notUsable('the page of the inspector')) : null;
 }
 
 /** Serves the inspector on this machine alone, and returns the address of its page. The token keeps out other users and other pages. */

@@ -3,7 +3,7 @@ import { buffer } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
 import type { ParseArgsConfig } from 'node:util';
 import { dialable, isAddress, isSocketAddress, withoutPassword } from '../address.js';
-import { UsageError } from '../exit.js';
+import { UsageError, notUsable } from '../exit.js';
 import { headersOf, timeoutOf } from '../headers.js';
 
 /** The arguments that every call has. */
@@ -138,14 +138,12 @@ export async function payloadOf(argument: string | undefined, isText: boolean): 
   try {
     return JSON.parse(text.replace(BYTE_ORDER_MARK, '')) as unknown;
   } catch (error) {
-    throw new UsageError(`expected JSON as the payload (--text sends a text as it is): ${(error as Error).message}`);
+    return notUsable('JSON as the payload (--text sends a text as it is)')(error);
   }
 }
 
 async function textOf(argument: string): Promise<string> {
   if (argument === '-') return (await buffer(process.stdin)).toString();
   if (!argument.startsWith('@')) return argument;
-  return readFile(argument.slice(1), 'utf8').catch((error: unknown) => {
-    throw new UsageError(`expected a file: ${(error as Error).message}`);
-  });
+  return readFile(argument.slice(1), 'utf8').catch(notUsable('a file'));
 }

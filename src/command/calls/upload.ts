@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import type { Stream } from 'rxmux';
-import { isSystemError, UsageError } from '../exit.js';
+import { isSystemError, notUsable, UsageError } from '../exit.js';
 import type { ExitStatus } from '../exit.js';
 import { calling } from './calling.js';
 import { COMMON_HELP } from './settings.js';
@@ -61,10 +61,11 @@ async function uploadFile(settings: CallSettings, payload: unknown): Promise<Exi
 
 /** The size of a file; `null` of the standard input, a pipe or a device. */
 async function sizeOf(path: string): Promise<number | null> {
-  if (path === '-') return null;
-  const found = await stat(path).catch((error: unknown) => {
-    throw new UsageError(`expected a file: ${(error as Error).message}`);
-  });
+  if (path === '-') {
+    if (process.stdin.readableEnded) throw new UsageError('expected a file, got the standard input, which is the payload');
+    return null;
+  }
+  const found = await stat(path).catch(notUsable('a file'));
   if (found.isDirectory()) throw new UsageError(`expected a file, got the directory '${path}'`);
   return found.isFile() ? found.size : null;
 }

@@ -25,7 +25,7 @@ import { WebSocket } from 'ws';
 import type { CloseEvent, ErrorEvent } from 'ws';
 import { addressOf } from '../address.js';
 import { codecNamed } from '../codec.js';
-import { Exit, UsageError } from '../exit.js';
+import { Exit, UsageError, notUsable } from '../exit.js';
 import type { ExitStatus } from '../exit.js';
 import { networkText, oneLine, safeJson } from '../output.js';
 import { headersOf, LONGEST_MS, numberOf, timeoutOf } from '../headers.js';
@@ -201,9 +201,7 @@ async function settingsOf(args: readonly string[]): Promise<Settings> {
 }
 
 async function linesOf(file: string): Promise<readonly Line[]> {
-  const text = await readFile(file, 'utf8').catch((error: unknown) => {
-    throw new UsageError(`expected a recording: ${(error as Error).message}`);
-  });
+  const text = await readFile(file, 'utf8').catch(notUsable('a recording'));
   return understood(() => readLines(text));
 }
 

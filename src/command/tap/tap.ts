@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util';
 import { describeLine, withoutContent, writeLine } from 'rxmux/inspect';
 import type { Line } from 'rxmux/inspect';
 import { addressOf, withoutPassword } from '../address.js';
-import { Exit, UsageError, onSignal } from '../exit.js';
+import { Exit, notUsable, onSignal } from '../exit.js';
 import type { ExitStatus } from '../exit.js';
 import { headersOf, wholeOf } from '../headers.js';
 import { INSPECTOR_HELP, INSPECTOR_OPTIONS, loadPage, serveInspector } from '../inspector.js';
@@ -175,7 +175,7 @@ async function opened(file: string, server: Server): Promise<WriteStream> {
   const output = createWriteStream(file);
   await once(output, 'open').catch((error: unknown) => {
     server.close();
-    throw new UsageError(`expected a file to record to: ${(error as Error).message}`);
+    notUsable('a file to record to')(error);
   });
   output.on('error', ({ message }) => {
     process.stderr.write(`rxmux tap: ${message}\n`);
