@@ -49,7 +49,7 @@ interface QueryOptions<Data> {
   }) => Promise<Data>;
   /** Tries again after errors of the connection alone: a declared error stays what it is. */
   readonly retry: (failures: number, error: unknown) => boolean;
-  /** Of streams: `Infinity`, because the server sends each change. */
+  /** Of streams: `Infinity`, because the server sends each change. Pass 0 over data that a persister restores: no stream feeds them. */
   readonly staleTime?: number;
 }
 

@@ -268,7 +268,8 @@ describe('`useStream` of a peer', () => {
       opened++;
       return peer.open$<TopicItem<string>>({ since }, { retry: 'safe' });
     });
-    const Chat = (): string => textOf(useStream(() => line$.pipe(scan((all: string, line: string) => `${all},${line}`)), [], options));
+    const lines$ = line$.pipe(scan((all, line) => `${all},${line}`));
+    const Chat = (): string => textOf(useStream(() => lines$, [], options));
     const page = rendered(Chat, {}, { peer });
     await until('a follower', () => followers === 1);
     await chat.publish('a');

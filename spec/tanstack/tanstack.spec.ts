@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
-import { MutationObserver, QueryClient, QueryObserver } from '@tanstack/query-core';
+import { dehydrate, hydrate, MutationObserver, QueryClient, QueryObserver } from '@tanstack/query-core';
 import { concat, defer, filter, from, lastValueFrom, map, NEVER, Observable, of, Subject, toArray } from 'rxjs';
 import { answer, channel, contract, fail, request, stream, upload } from '../../src/contract.js';
 import { ResetCode } from '../../src/index.js';
@@ -154,7 +154,7 @@ describe('streamedOptions of TanStack', () => {
     return { peer, server, q: queries(peer, api) };
   }
 
-  function read<T>(client: QueryClient, options: { readonly queryKey: readonly unknown[] }) {
+  function read<T>(client: QueryClient, options: { readonly queryKey: readonly unknown[]; readonly staleTime?: number }) {
     const seen: (readonly T[] | undefined)[] = [];
     const observer = new QueryObserver<readonly T[]>(client, options);
     const leave = observer.subscribe(({ data }) => seen.push(data));
@@ -289,6 +289,25 @@ describe('streamedOptions of TanStack', () => {
     const second = read<string>(client, options);
     expect(second.observer.getCurrentResult()).toMatchObject({ data: ['a1'], fetchStatus: 'idle', isStale: false });
     second.leave();
+    await peer.close();
+  });
+
+  it.each([
+    [Infinity, false],
+    [0, true],
+  ])('A streamed query over restored data with the `staleTime` %s opens its stream: %s', async (staleTime, opens) => {
+    const { peer, q } = served((_, nth) => concat(of(`a${nth}`), NEVER));
+    const client = cache();
+    const options = q.log.lines.streamedOptions({ since: 0 });
+    const before = read<string>(client, options);
+    await until('a value', () => before.data()?.[0] === 'a1');
+    const restored = cache();
+    hydrate(restored, dehydrate(client));
+    before.leave();
+    const after = read<string>(restored, { ...options, staleTime });
+    expect(after.observer.getCurrentResult()).toMatchObject({ data: ['a1'], isFetching: opens });
+    if (opens) await until('a value of the second stream', () => after.data()?.[0] === 'a2');
+    after.leave();
     await peer.close();
   });
 

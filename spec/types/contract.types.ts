@@ -184,6 +184,9 @@ const overJson = contract({
   found: request<number, User | undefined>(),
   paid: request<number, Money | undefined>(),
   checkedFound: request({ reply: z.string().optional() }),
+  each: request<readonly (User | undefined)[], { of: (User | undefined)[]; pair: [string | undefined, number] }>(),
+  checkedEach: stream({ item: z.array(z.string().optional()) }),
+  loose: request<any[], { of: any[]; all: readonly unknown[] }>(),
   nothing: upload<void, number>(),
   unknown: request<unknown, unknown>(),
   dated: request<Dated, Dated, { LATE: { at: Date } }>(),
@@ -230,6 +233,18 @@ export type AReplyWithoutAValueArrivesAsNull = [
   Expect<Accepts<ReturnType<Answers<OverJson>['found']>, User | undefined>>,
 ];
 
+export type NothingInAListArrivesAsNull = [
+  Expect<Equal<Awaited<ReturnType<typeof jsonCalls.each.promise>>, { of: (User | null)[]; pair: [string | null, number] }>>,
+  Expect<Equal<Parameters<Answers<OverJson>['each']>[0], readonly (User | null)[]>>,
+  Expect<Equal<Parameters<typeof jsonCalls.each>[0], readonly (User | undefined)[]>>,
+  Expect<Equal<ReturnType<typeof jsonCalls.checkedEach>, Observable<(string | null)[]>>>,
+  Expect<Equal<ReturnType<typeof checkingJson.checkedEach>, Observable<(string | undefined)[]>>>,
+  Expect<Equal<typeof jsonCalls.loose, RequestCall<any[], { of: any[]; all: readonly unknown[] }>>>,
+  Expect<Equal<ReturnType<typeof packedCalls.each>, Observable<(number | null)[]>>>,
+  Expect<Equal<ReturnType<typeof richCalls.each>, Observable<(number | undefined)[]>>>,
+  Expect<Equal<ReturnType<typeof ownCalls.each>, Observable<(number | undefined)[]>>>,
+];
+
 export type TypesOverJsonRefuseWhatItDoesNotCarry = [
   Refuse<Accepts<Parameters<typeof jsonCalls.map>[0], Map<string, number>>>,
   Refuse<Accepts<ReturnType<Answers<OverJson>['map']>, Map<string, number>>>,
@@ -245,11 +260,18 @@ const packed = contract(
     deep: { put: upload<void, Uint8Array>() },
     buffers: upload<void, Buffer, { slice: Buffer; all: Buffer[] }>(),
     fixed: request<void, { slice: Uint8Array<ArrayBuffer> }>(),
+    each: request<void, (number | undefined)[]>(),
   },
   { codec: 'msgpack' },
 );
-const rich = contract({ all: request<bigint, { map: Map<string, Set<Date>>; bytes: Uint8Array }>() }, { codec: 'rich' });
-const own = contract({ all: request<bigint, { url: URL; map: Map<string, bigint> }>() }, { codec: 'cbor' });
+const rich = contract(
+  { all: request<bigint, { map: Map<string, Set<Date>>; bytes: Uint8Array }>(), each: request<void, (number | undefined)[]>() },
+  { codec: 'rich' },
+);
+const own = contract(
+  { all: request<bigint, { url: URL; map: Map<string, bigint> }>(), each: request<void, (number | undefined)[]>() },
+  { codec: 'cbor' },
+);
 const packedCalls = client(peer, packed);
 const richCalls = client(peer, rich);
 const ownCalls = client(peer, own);
@@ -265,7 +287,7 @@ export type OtherCodecsKeepWhatTheyCarry = [
   Refuse<Accepts<ReturnType<Answers<typeof packed>['map']>, Map<string, number>>>,
   Expect<Equal<typeof richCalls.all, RequestCall<bigint, { map: Map<string, Set<Date>>; bytes: Uint8Array }>>>,
   Expect<Equal<typeof ownCalls.all, RequestCall<bigint, { url: URL; map: Map<string, bigint> }>>>,
-  Expect<Equal<NamesOf<typeof packed>, 'at' | 'map' | 'deep.put' | 'buffers' | 'fixed'>>,
+  Expect<Equal<NamesOf<typeof packed>, 'at' | 'map' | 'deep.put' | 'buffers' | 'fixed' | 'each'>>,
 ];
 
 export type TypesOfAProcedure = [

@@ -19,7 +19,7 @@ export interface OverCodec<K> {
 export type CodecIn<X> = X extends OverCodec<infer K> ? K : 'json';
 
 /** Values beyond JSON that a codec keeps as they are. */
-type Kept<K> = K extends 'json' ? never : K extends 'msgpack' ? Date : K extends 'rich' ? Date | Collection : object | bigint;
+type Kept<K> = K extends 'json' ? never : K extends 'msgpack' ? Date : undefined | (K extends 'rich' ? Date | Collection : object | bigint);
 
 /** Values that a codec refuses at their sender. */
 type Refused<K> = K extends 'json' ? Bytes | Collection | Blob : K extends 'msgpack' ? Collection | Blob : K extends 'rich' ? Blob : never;
@@ -65,9 +65,12 @@ type Arrived<T, Kept> = T extends Flat | Kept
 /** Not a mapped type: TypeScript maps an array at once, and would never end with a type that holds an array of itself. */
 type ArrivedList<T extends readonly unknown[], Kept> = number extends T['length']
   ? T extends unknown[]
-    ? Arrived<T[number], Kept>[]
-    : readonly Arrived<T[number], Kept>[]
-  : { [N in keyof T]: Arrived<T[N], Kept> };
+    ? Listed<T[number], Kept>[]
+    : readonly Listed<T[number], Kept>[]
+  : { [N in keyof T]: Listed<T[N], Kept> };
+
+/** `undefined` arrives as `null` in a list, unless the codec keeps it. An object's key without a value is left out. */
+type Listed<T, Kept> = T extends undefined ? (undefined extends Kept ? T : null) : Arrived<T, Kept>;
 
 /**
  * A type without the values that arrive as other ones, or not at all. `Arrived` cannot show that: a Buffer extends the Uint8Array that arrives in
@@ -84,10 +87,12 @@ type Unchanged<T, Kept, Refused> = T extends Flat | Kept
           : never
         : never
       : T extends readonly unknown[]
-        ? readonly Unchanged<T[number], Kept, Refused>[]
+        ? readonly UnchangedInList<T[number], Kept, Refused>[]
         : T extends object
           ? { [N in keyof T]: Unchanged<T[N], Kept, Refused> }
           : T;
+
+type UnchangedInList<T, Kept, Refused> = T extends undefined ? (undefined extends Kept ? T : never) : Unchanged<T, Kept, Refused>;
 
 /** A type without the values that a codec refuses. A type that holds one does not extend it. */
 type Allowed<T, Refused> = T extends Flat
