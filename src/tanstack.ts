@@ -11,8 +11,9 @@
 import type { DataTag, QueryClient } from '@tanstack/query-core';
 import { tap } from 'rxjs';
 import type { Observable } from 'rxjs';
-import { callsOf } from './contract/client.js';
+import { client } from './contract/client.js';
 import type { Client, ClientOptions, RequestCall, StreamCall, UploadCall } from './contract/client.js';
+import { isProcedure } from './contract/contract.js';
 import type { Contract } from './contract/contract.js';
 import { OPEN_NAMES } from './peer/calls.js';
 import type { OpenOptions } from './peer/calls.js';
@@ -161,9 +162,7 @@ export function queries<C extends Contract, V extends boolean = false>(
 ): Queries<Client<C, V>> {
   const { keyPrefix = 'rxmux', ...rest } = options;
   if (typeof (keyPrefix as unknown) !== 'string') throw optionError('keyPrefix', 'text', keyPrefix);
-  return callsOf(peer, api, rest, (call, name, kind) => optionsOf(peer, [keyPrefix, name], call as AnyCall, kind === 'upload')) as Queries<
-    Client<C, V>
-  >;
+  return queriesOf(peer, api, client(peer, api, rest), keyPrefix, '') as Queries<Client<C, V>>;
 }
 
 /** Names the options of a query, which has a signal of its own. */
@@ -171,10 +170,24 @@ const QUERY_NAMES: NamesOf<Omit<OpenOptions, 'signal'>> = { headers: true, timeo
 
 type AnyCall = StreamCall<unknown, unknown> & RequestCall<unknown, unknown> & UploadCall<unknown, unknown, unknown>;
 type AnyVariables = UploadVariables<unknown, unknown>;
+type AnyCalls = Readonly<Record<string, unknown>>;
+
+function queriesOf(peer: Peer, api: Contract, calls: AnyCalls, prefix: string, space: string): unknown {
+  return Object.freeze(
+    Object.fromEntries(
+      Object.entries(api).map(([name, entry]) => [
+        name,
+        isProcedure(entry)
+          ? optionsOf(peer, [prefix, space + name], calls[name] as AnyCall, entry.kind === 'upload')
+          : queriesOf(peer, entry, calls[name] as AnyCalls, prefix, `${space}${name}.`),
+      ]),
+    ),
+  );
+}
 
 /** @param parts what the keys of one procedure have in common: the prefix, and the name */
 function optionsOf(peer: Peer, parts: readonly unknown[], call: AnyCall, isUpload: boolean): object {
-  const queryKey = (payload?: unknown): readonly unknown[] => parts.concat(payload === undefined ? [] : [payload]);
+  const queryKey = (payload?: unknown): readonly unknown[] => (payload === undefined ? parts : [...parts, payload]);
   return {
     queryKey,
     queryOptions: (payload: unknown, options: OpenOptions<unknown, never> = {}) => {
@@ -206,7 +219,12 @@ function streamed(
   peer: Peer,
   call: (payload: unknown, options: OpenOptions<unknown, never>) => Observable<unknown>,
   payload: unknown,
-  { reducer = appended, initialValue = [], resume, ...options }: StreamedOptions<unknown, unknown, unknown>,
+  {
+    reducer = (data, item) => [...(data as readonly unknown[]), item],
+    initialValue = [],
+    resume,
+    ...options
+  }: StreamedOptions<unknown, unknown, unknown>,
 ): QueryOptions<unknown>['queryFn'] {
   checkOptions(options, QUERY_NAMES, { reducer: true, initialValue: true, resume: true });
   checkFunction('reducer', reducer);
@@ -231,10 +249,6 @@ function streamed(
         .subscribe({ error: reject, complete: () => resolve(data) });
       reading.add(() => signal.removeEventListener('abort', leave));
     });
-}
-
-function appended(data: unknown, item: unknown): readonly unknown[] {
-  return [...(data as readonly unknown[]), item];
 }
 
 /** Whether the same call may succeed later: the server refused it for now, or its socket was lost and the peer dials again. */

@@ -1,4 +1,4 @@
-import { defaultIfEmpty, identity, lastValueFrom } from 'rxjs';
+import { defaultIfEmpty, lastValueFrom } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { OPEN_NAMES } from '../peer/calls.js';
 import type { InputOptions, OpenOptions } from '../peer/calls.js';
@@ -143,31 +143,24 @@ export interface ClientOptions<Validated extends boolean = boolean> {
  * ```
  */
 export function client<C extends Contract, V extends boolean = false>(peer: Peer, api: C, options: ClientOptions<V> = {}): Client<C, V> {
-  return callsOf(peer, api, options, identity) as Client<C, V>;
+  checkPeer('client', peer, 'open$');
+  checkOptions(options, { validate: true });
+  return callsOf(peer, checkObject('client', api, 'a contract'), options.validate === true, '') as Client<C, V>;
 }
 
 /** Names {@link SendingOptions}. */
 const SENDING_NAMES = { ...OPEN_NAMES, overflow: true };
 
-/** Makes the calls of a contract. Returns what `made` returns for each, in the contract's own namespaces. */
-export function callsOf(
-  peer: Peer,
-  api: Contract,
-  options: ClientOptions,
-  made: (call: unknown, name: string, kind: Procedure['kind']) => unknown,
-): unknown {
-  checkPeer('client', peer, 'open$');
-  checkOptions(options, { validate: true });
-  const callsIn = (space: Contract, prefix: string): unknown => {
-    const calls = Object.entries(space).map(([key, value]) => {
-      const name = prefix + key;
-      const entry = checkEntry(name, value);
-      const isCall = isProcedure(entry);
-      return [key, isCall ? made(callOf(peer, name, entry, options.validate === true), name, entry.kind) : callsIn(entry, `${name}.`)];
-    });
-    return Object.freeze(Object.fromEntries(calls));
-  };
-  return callsIn(checkObject('client', api, 'a contract'), '');
+function callsOf(peer: Peer, api: Contract, validate: boolean, prefix: string): unknown {
+  return Object.freeze(
+    Object.fromEntries(
+      Object.entries(api).map(([key, value]) => {
+        const name = prefix + key;
+        const entry = checkEntry(name, value);
+        return [key, isProcedure(entry) ? callOf(peer, name, entry, validate) : callsOf(peer, entry, validate, `${name}.`)];
+      }),
+    ),
+  );
 }
 
 function callOf(peer: Peer, name: string, { kind, output }: Procedure, validate: boolean): unknown {
@@ -177,8 +170,6 @@ function callOf(peer: Peer, name: string, { kind, output }: Procedure, validate:
   const sending = (payload: unknown, input: Input<unknown> | undefined, options?: OpenOptions): Observable<unknown> =>
     peer.open$(opening(name, payload), { ...timed(options, SENDING_NAMES), input: input ?? (null as never) });
   switch (kind) {
-    case 'stream':
-      return (payload: unknown, options?: OpenOptions<unknown, never>) => peer.open$(opening(name, payload), timed(options)).pipe(checked);
     case 'channel':
       return (...call: Parameters<typeof sending>) => sending(...call).pipe(checked);
     case 'upload': {
@@ -188,6 +179,8 @@ function callOf(peer: Peer, name: string, { kind, output }: Procedure, validate:
         promise: async (...call: Parameters<typeof sending>) => lastValueFrom(uploading(...call)),
       });
     }
+    case 'stream':
+      return (payload: unknown, options?: OpenOptions<unknown, never>) => peer.open$(opening(name, payload), timed(options)).pipe(checked);
     case 'request':
       return Object.assign(
         (payload: unknown, options?: OpenOptions<unknown, never>) => peer.request$(opening(name, payload), timed(options)).pipe(checked),
@@ -205,8 +198,7 @@ function callOf(peer: Peer, name: string, { kind, output }: Procedure, validate:
  *
  * @throws TypeError for an unknown option: `open$` would send a stray `input`; and for headers that are no plain object
  */
-function timed<O extends OpenOptions<unknown, never>>(options: O | undefined, names: object = OPEN_NAMES): O | undefined {
-  if (options === undefined) return options;
+function timed<O extends OpenOptions<unknown, never>>(options = {} as O, names: object = OPEN_NAMES): O {
   checkOptions(options, names);
   const { timeoutMs = 0, headers } = options;
   return timeoutMs > 0 && timeoutMs < Infinity

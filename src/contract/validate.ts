@@ -1,5 +1,5 @@
-import { concatMap, identity, materialize } from 'rxjs';
-import type { MonoTypeOperatorFunction, ObservableNotification } from 'rxjs';
+import { catchError, concatMap, identity, map } from 'rxjs';
+import type { MonoTypeOperatorFunction } from 'rxjs';
 import { isThenable } from '../util/check.js';
 import { failure } from './failure.js';
 import type { Issue } from './failure.js';
@@ -45,22 +45,28 @@ export function checkOr(check: Check, value: unknown, refuse: (error: unknown) =
   }
 }
 
-/** Checks each value, in order. The error of the source waits with the values before it. `concatMap` alone would drop those. */
+/** Checks each value, in order. The error of the source waits its turn as a value does: `concatMap` alone would drop the values before it. */
 export function checkEach(check: Check): MonoTypeOperatorFunction<unknown> {
   if (check === identity) return identity;
-  const checked = concatMap((note: ObservableNotification<unknown>) => {
-    if (note.kind === 'E') throw note.error;
-    if (note.kind === 'C') return [];
-    const value = check(note.value);
-    return isThenable(value) ? Promise.resolve(value) : [value];
-  });
-  return (source) => source.pipe(materialize(), checked);
+  return (source) =>
+    source.pipe(
+      map((value) => () => check(value)),
+      catchError((error) => [
+        () => {
+          throw error;
+        },
+      ]),
+      concatMap((run) => {
+        const value = run();
+        return isThenable(value) ? value : [value];
+      }),
+    );
 }
 
 /** Lists 100 issues at most: a small value may have a million. */
 function invalid(what: string, all: readonly SchemaIssue[]): Error {
   const issues = all.slice(0, 100).map(toIssue);
-  return failure('INVALID', `${what} is invalid: ${issues.map(({ message, path }) => [...path, message].join(': ')).join(', ')}`, issues);
+  return failure('INVALID', `${what} is invalid: ${issues.map(({ message, path }) => path.concat(message).join(': ')).join(', ')}`, issues);
 }
 
 /** Keeps what the wire can carry: a schema's issues may hold the value itself, and keys that are symbols. */
