@@ -250,7 +250,11 @@ mistakes([
   },
   {
     mistake: 'an answer takes longer than `timeoutMs`',
-    program: async (lab) => (await lab.calls(api, square(new Promise(() => undefined)))).square.promise({ n: 1 }, { timeoutMs: 20 }),
+    program: async (lab) => {
+      const peer = lab.dial(await lab.serve(square(new Promise(() => undefined))));
+      await peer.opened;
+      return client(peer, api).square.promise({ n: 1 }, { timeoutMs: 20 });
+    },
     fails: /^stream 1: expected the stream to end within 20 ms, got no end$/,
   },
   {
