@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { firstValueFrom, from, lastValueFrom, of, Subject, switchMap, take, toArray } from 'rxjs';
-import { JsonCodec } from '../../src/codec/json.js';
+import { JsonCodec } from '../../src/index.js';
 import type { Limits, Stream } from '../../src/index.js';
 import type { StreamHandler } from '../../src/peer/hooks.js';
 import type { PeerOptions } from '../../src/peer/options.js';

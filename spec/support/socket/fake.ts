@@ -1,7 +1,10 @@
 import type { SocketEvent, SocketLike } from '../../../src/index.js';
-import { ReadyState } from '../../../src/transport/transport.js';
 
 type EventType = 'open' | 'message' | 'error' | 'close';
+
+/** In the order of their numbers. */
+const STATES = ['CONNECTING', 'OPEN', 'CLOSING', 'CLOSED'] as const;
+type State = (typeof STATES)[number];
 
 /** A W3C-shaped socket controlled by a test. It does nothing by itself, and records each call. */
 export class FakeSocket implements SocketLike {
@@ -13,8 +16,8 @@ export class FakeSocket implements SocketLike {
   readonly closes: [code: number | undefined, reason: string | undefined][] = [];
   readonly #listeners = new Map<EventType, Set<(event: SocketEvent) => void>>();
 
-  constructor(state: keyof typeof ReadyState = 'OPEN') {
-    this.readyState = ReadyState[state];
+  constructor(state: State = 'OPEN') {
+    this.readyState = STATES.indexOf(state);
   }
 
   send(data: string | ArrayBuffer): void {
@@ -23,7 +26,7 @@ export class FakeSocket implements SocketLike {
 
   close(code?: number, reason?: string): void {
     this.closes.push([code, reason]);
-    if (this.readyState < ReadyState.CLOSING) this.readyState = ReadyState.CLOSING;
+    this.readyState = Math.max(this.readyState, STATES.indexOf('CLOSING'));
   }
 
   addEventListener(type: EventType, listener: (event: SocketEvent) => void): void {
@@ -40,8 +43,8 @@ export class FakeSocket implements SocketLike {
   }
 
   /** Moves the socket to `state`, then emits the event. */
-  emit(type: EventType, event: Omit<SocketEvent, 'type'> = {}, state?: keyof typeof ReadyState): void {
-    if (state !== undefined) this.readyState = ReadyState[state];
+  emit(type: EventType, event: Omit<SocketEvent, 'type'> = {}, state?: State): void {
+    if (state !== undefined) this.readyState = STATES.indexOf(state);
     for (const listener of [...(this.#listeners.get(type) ?? [])]) listener({ ...event, type });
   }
 }
