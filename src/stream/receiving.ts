@@ -48,7 +48,7 @@ export class UnreadQueue<T> extends Fifo<Counted<T>> {
     super();
   }
 
-  /** Adds a payload, unless it exceeds a limit, which has reset the stream. */
+  /** Adds a payload, unless it exceeds a limit or its codec fails to weigh it. Either has reset the stream. */
   add(value: T, bytes: number): void {
     const { stream } = this;
     try {
