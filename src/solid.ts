@@ -22,6 +22,7 @@ import type { StreamState } from './store/stream-state.js';
 import { StreamStore } from './store/stream-store.js';
 import type { UseStreamOptions } from './store/stream-store.js';
 import type { Source } from './stream/input.js';
+import { checkFunction } from './util/check.js';
 
 export type { Accessors, MuxProviderProps, UsedCall };
 export type { CallActions, CallState, FailureOf, UseCallOptions } from './store/call-store.js';
@@ -111,7 +112,7 @@ export function useMuxStatus(peer: Peer = useMux()): Accessor<PeerStatus> {
  * @param deps returns what `open` uses, and reads signals and properties for that. Of a store it reads the members, as in
  *   `[{ ...filter }]`. Default: none
  *
- * @throws TypeError for an unknown option, and for deps that are no array
+ * @throws TypeError for an unknown option, and for deps that are no function of an array
  *
  * @example
  * ```tsx
@@ -136,6 +137,7 @@ export function useStream<T>(
   deps: () => readonly unknown[] = () => [],
   options: UseStreamOptions<T> = {},
 ): Accessors<StreamState<T>> {
+  checkFunction('useStream.deps', deps);
   const provided = useContext(MuxContext) ?? null;
   const state = shown(
     createMemo<StreamStore<T>>(

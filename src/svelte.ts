@@ -23,6 +23,7 @@ import type { StreamState } from './store/stream-state.js';
 import { StreamStore } from './store/stream-store.js';
 import type { UseStreamOptions } from './store/stream-store.js';
 import type { Source } from './stream/input.js';
+import { checkFunction } from './util/check.js';
 
 export type { UsedCall };
 export type { CallActions, CallState, FailureOf, UseCallOptions } from './store/call-store.js';
@@ -96,7 +97,7 @@ export function useMuxStatus(peer: Peer = useMux()): { readonly current: PeerSta
  * @param deps returns what `open` uses, and reads runes for that. Of a `$state` object it reads the members, as in `[{ ...filter }]`.
  *   Default: none
  *
- * @throws TypeError for an unknown option, and for deps that are no array
+ * @throws TypeError for an unknown option, and for deps that are no function of an array
  *
  * @example
  * ```ts
@@ -115,6 +116,7 @@ export function useStream<T>(
   deps: () => readonly unknown[] = () => [],
   options: UseStreamOptions<T> = {},
 ): StreamState<T> {
+  checkFunction('useStream.deps', deps);
   const provided = providedPeer();
   let store = StreamStore.first(open, deps(), provided, options);
   return membersOf(() => (store = store.after(open, deps(), provided, options)), ['value', 'error', 'status']);

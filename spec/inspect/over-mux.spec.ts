@@ -252,6 +252,11 @@ describe('an inspector over rxmux', () => {
     expect(lines.map(({ t }) => t)).toEqual(Array.from({ length: 20 }, (_, t) => t));
   });
 
+  it('A viewer gets the batches that waited for it when the inspection ended', async () => {
+    const batches = await firstValueFrom(inspectorFeed(viewerOf(of(megabytes(5))).dialer)(NEVER).pipe(toArray()));
+    expect(batches.flatMap(({ lines }) => lines.map(({ t }) => t))).toEqual([0, 1, 2, 3, 4]);
+  });
+
   it('A payload that is too large for a viewer is shown as its size', async () => {
     const f = { type: 'data', stream: 1, payload: 'x'.repeat(2e7) };
     const batch: InspectorBatch = { at: 0, lines: [{ v: 1, t: 0, c: 1, d: '>', b: 2e7, f }], dropped: 0, peers: [] };

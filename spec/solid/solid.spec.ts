@@ -100,6 +100,7 @@ describe('useStream of Solid', () => {
   it.each([
     ['`useMux` without a provider', () => useMux(), 'expected a <MuxProvider peer={…}> above this component, got none'],
     ['a misspelt option', () => mounted(stream(() => NEVER, { keepvalue: true })), "did you mean 'keepValue'"],
+    ['an array as deps', () => useStream(() => NEVER, JSON.parse('[]') as () => []), 'useStream.deps: expected a function, got an array'],
     ['a peer that is none', () => useMuxStatus(JSON.parse('{}') as Peer), 'useMuxStatus: expected a Peer, got an object'],
     ['a provider of no peer', () => MuxProvider({ peer: JSON.parse('{}') as Peer }), 'MuxProvider: expected a Peer, got an object'],
   ])('%s is refused', (_, act, says) => {

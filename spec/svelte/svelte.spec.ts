@@ -103,6 +103,11 @@ describe('useStream of Svelte', () => {
   it.each([
     ['`useMux` outside of a component', () => door.useMux(), /./],
     ['a misspelt option', () => mounted(STREAM, { open: () => NEVER, options: { keepvalue: true } }), /did you mean 'keepValue'/],
+    [
+      'an array as deps',
+      () => mounted("<script>import { useStream } from 'rxmux/svelte'; useStream(() => [1], []);</script>"),
+      /useStream.deps: expected a function, got an array/,
+    ],
     ['a peer that is none', () => door.useMuxStatus(JSON.parse('{}') as Peer), /useMuxStatus: expected a Peer, got an object/],
   ])('%s is refused', (_, act, says) => {
     expect(act).toThrow(says);

@@ -107,6 +107,7 @@ export function inspectorFeed(peer: Peer): InspectorFeed {
 class Viewer {
   #waiting: InspectorBatch | null = null;
   #isSending = false;
+  #sent = Promise.resolve();
 
   constructor(
     private readonly inspection: Inspection,
@@ -130,12 +131,14 @@ class Viewer {
       takeUntil(closed),
     );
     await lastValueFrom(batches$, { defaultValue: null });
+    // The last batches wait for a slow viewer, and the end of the stream must not overtake them.
+    await this.#sent;
     if (id !== null) hidden.delete(id);
   }
 
   #add(batch: InspectorBatch): void {
     this.#waiting = this.#waiting === null ? batch : joined(this.#waiting, batch, this.maxWaitingLines);
-    if (!this.#isSending) void this.#send();
+    if (!this.#isSending) this.#sent = this.#send();
   }
 
   async #send(): Promise<void> {

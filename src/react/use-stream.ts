@@ -1,8 +1,9 @@
-import { useState, useSyncExternalStore } from 'react';
+import { useSyncExternalStore } from 'react';
 import type { StreamState } from '../store/stream-state.js';
 import { StreamStore } from '../store/stream-store.js';
 import type { UseStreamOptions } from '../store/stream-store.js';
 import type { Source } from '../stream/input.js';
+import { useHeld } from './held.js';
 import { useOptionalMux } from './mux.js';
 
 /**
@@ -15,7 +16,8 @@ import { useOptionalMux } from './mux.js';
  * With a peer the stream opens again after each lost socket, and the value stays meanwhile. A server that refuses calls for a moment after
  * its restart ends the stream, unless the call has `retry: 'safe'`. An ended stream opens again when `deps` change.
  *
- * StrictMode opens one stream. A server that renders opens none: it renders `connecting`, with the `initialValue`.
+ * StrictMode opens one stream. Fast Refresh opens it anew in an edited component, as it runs effects again. A server that renders opens
+ * none: it renders `connecting`, with the `initialValue`.
  *
  * @param open returns an Observable: `peer.open$`, a call of a contract, or any other; a promise or an (async) iterable passes, too
  * @param deps what `open` uses. A function without parameters may read them from its scope, as an effect does. Default: none
@@ -48,8 +50,9 @@ export function useStream<T>(
   options: UseStreamOptions<T> = {},
 ): StreamState<T> {
   const provided = useOptionalMux();
-  const [held, hold] = useState(() => StreamStore.first(open, deps, provided, options));
-  const store = held.after(open, deps, provided, options);
-  if (store !== held) hold(store);
+  const store = useHeld(
+    () => StreamStore.first(open, deps, provided, options),
+    (held) => held.after(open, deps, provided, options),
+  );
   return useSyncExternalStore(store.subscribe, store.state, store.rendered);
 }

@@ -1,4 +1,4 @@
-import { useState, useSyncExternalStore } from 'react';
+import { useSyncExternalStore } from 'react';
 import { Subscription, timer } from 'rxjs';
 import type { Peer } from '../peer/peer.js';
 import type { OpenStream } from '../peer/shared.js';
@@ -7,6 +7,7 @@ import type { StreamState, StreamStatus } from '../store/stream-state.js';
 import type { UseStreamOptions } from '../store/stream-store.js';
 import type { Source } from '../stream/input.js';
 import { steadyNow } from '../util/time.js';
+import { useHeld } from './held.js';
 import { useOptionalMux } from './mux.js';
 
 /** A stream that has a value. */
@@ -23,8 +24,8 @@ const UNUSED_MS = 30_000;
 const ENDED_MS = 1_000;
 /** A function that each render makes anew would open a stream for each, for ever. The hook refuses it after 20 renders. */
 const MOST_ALIKE = 20;
-/** One slow render opens its streams in many turns, for less than this, in ms. */
-const SLOW_RENDER_MS = 1_000;
+/** One slow render opens its streams in many turns, for less than this, in ms: also of a phone, or of a processor with much other work. */
+const SLOW_RENDER_MS = 5_000;
 
 /**
  * A {@link useStream} that suspends until the first value, and throws the error of its stream: for a `<Suspense>` and an error boundary
@@ -61,13 +62,14 @@ export function useSuspenseStream<T>(
   options: UseStreamOptions<T> = {},
 ): SuspenseStreamState<T> {
   const provided = useOptionalMux();
-  const [held, hold] = useState(() => {
-    // With an initial value a component never waits.
-    const waits = options.initialValue === undefined ? waitingFor(open, deps, provided, options) : undefined;
-    return waits ?? new SuspendedStream(StreamStore.first(open, deps, provided, options));
-  });
-  const used = held.after(open, deps, provided, options);
-  if (used !== held) hold(used);
+  const used = useHeld(
+    () => {
+      // With an initial value a component never waits.
+      const waits = options.initialValue === undefined ? waitingFor(open, deps, provided, options) : undefined;
+      return waits ?? new SuspendedStream(StreamStore.first(open, deps, provided, options));
+    },
+    (held) => held.after(open, deps, provided, options),
+  );
   const { value, error, status } = useSyncExternalStore(used.subscribe, used.store.state, used.rendered);
   if (status === 'error') throw error;
   if (value !== undefined) return { value, status };

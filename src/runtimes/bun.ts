@@ -70,7 +70,8 @@ export interface BunWebSocketHandlers {
 /** The peers of a server of Bun. */
 export interface BunMux extends PeerServer<Request> {
   /**
-   * Answers a request in the `fetch` of `Bun.serve`: upgrades it, or refuses it with the statuses of `serve`. An ordinary request gets 426.
+   * Answers a request in the `fetch` of `Bun.serve`: upgrades it, or refuses it with the statuses of `serve`. An ordinary request gets 426,
+   * and 503 while the server drains.
    *
    * @returns `undefined` for an upgraded request, as Bun expects
    */

@@ -16,7 +16,8 @@ export interface DenoServeInfo {
 /** The peers of a server of Deno. */
 export interface DenoMux extends PeerServer<Request> {
   /**
-   * Answers a request in the handler of `Deno.serve`: upgrades it, or refuses it with the statuses of `serve`. An ordinary request gets 426.
+   * Answers a request in the handler of `Deno.serve`: upgrades it, or refuses it with the statuses of `serve`. An ordinary request gets 426,
+   * and 503 while the server drains.
    */
   readonly fetch: (request: Request, info?: DenoServeInfo) => Promise<Response>;
 }

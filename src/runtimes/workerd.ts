@@ -9,7 +9,7 @@ import { ServedTransport } from './served-transport.js';
 export interface WorkerdMux extends PeerServer<Request> {
   /**
    * Answers a request in `fetch` of a Durable Object or of a Worker: upgrades it, or refuses it with the statuses of `serve`. An ordinary
-   * request gets 426.
+   * request gets 426, and 503 while the server drains.
    */
   readonly fetch: (request: Request) => Promise<Response>;
 }
