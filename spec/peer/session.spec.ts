@@ -365,6 +365,24 @@ describe('Session that ends', () => {
     await closed(peer);
   });
 
+  it('Neither an open interceptor nor `calls$` of the server sees the question for a fresh hello', async () => {
+    const seen: unknown[] = [];
+    const { network, peer, contexts } = renewed((payload, stream) => {
+      if (payload === 1) {
+        stream.peer.calls$.subscribe(() => seen.push('a call'));
+        stream.peer.interceptOpen((_, opened) => {
+          seen.push(opened);
+          throw new Error('no call of this program');
+        });
+      }
+      return ending(10_000)(payload, stream);
+    });
+    await time.advance(60_000);
+    expect([network.dials.length, expiries(contexts).includes(true), seen]).toEqual([1, true, []]);
+    expect(logs).toEqual({ warnings: [], errors: [] });
+    await closed(peer);
+  });
+
   it('No handler of the dialer sees the question for a fresh hello', async () => {
     const seen: unknown[] = [];
     const { network, peer, contexts } = renewed(ending(10_000));

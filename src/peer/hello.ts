@@ -1,4 +1,4 @@
-import { Subscription, asyncScheduler } from 'rxjs';
+import { Subscription, asyncScheduler, noop } from 'rxjs';
 import type { Connection, ConnectionLimits } from '../connection/connection.js';
 import { log } from '../logger.js';
 import { guard } from '../rx/subscribers.js';
@@ -293,10 +293,13 @@ export class HelloAcceptor implements Gate {
 
   #ask(endsAt: number): void {
     this.#askedFor = endsAt;
-    const timeoutMs = Math.max(1, endsAt - asyncScheduler.now());
-    // A dialer that sends no fresh hello loses its connection when the session ends.
-    this.core.peer.request(undefined, { headers: { [HELLO_HEADER]: true }, timeoutMs }).catch((error: unknown) => {
-      log('debug', `${this.core.label}: the dialer sent no fresh hello: ${messageOf(error)}`);
+    const { core } = this;
+    const { openConnection } = core;
+    if (openConnection === null) return;
+    // Not a call of the program, so none of its hooks sees the question.
+    sayHello(core, openConnection, {}, Math.max(1, endsAt - asyncScheduler.now()), noop, (error) => {
+      // A dialer that sends no fresh hello loses its connection when the session ends.
+      log('debug', `${core.label}: the dialer sent no fresh hello: ${messageOf(error)}`);
     });
   }
 }
