@@ -470,6 +470,24 @@ describe('inspect', () => {
       expect(completed).toBe(true);
     });
 
+    it('A closed inspection passes on the lines since the last batch', async () => {
+      const time = virtualTime();
+      try {
+        const { dialer } = createPairFromTesting(TAKES);
+        const inspection = inspect(dialer);
+        const seen: unknown[] = [];
+        inspection.feed(NEVER).subscribe(({ lines }) => seen.push(opens(lines).map(({ f }) => f?.['stream'])));
+        dialer.notify('first');
+        await time.advance(10);
+        dialer.notify('last');
+        await time.advance(10);
+        inspection.close();
+        expect(seen).toEqual([[1], [3]]);
+      } finally {
+        time.restore();
+      }
+    });
+
     it('Each connection of the peers of a server has a number of its own, and other peers wait for a place', async () => {
       const server = createServer({ onStream: (_, stream) => stream.reply(null) });
       const inspection = inspect(server, { maxPeers: 2 });

@@ -125,25 +125,25 @@ class PeerInspection implements Inspection {
       let before = steadyNow();
       subscriber.add(payloads$.subscribe((asked) => (hasPayloads = asked)));
       subscriber.add(this.#takes({ hasPayloads: () => hasPayloads, take: (line) => lines.push(line) }));
-      subscriber.add(
-        timer(0, EVERY_MS).subscribe(() => {
-          if (lines.length === 0 && ++quiet < QUIET_TURNS) return;
-          const now = steadyNow();
-          const batch = {
-            at: now - this.#began,
-            lines,
-            dropped: 0,
-            peers: this.#watch.samples(before),
-            unwatched: this.#watch.unwatched,
-            url: this.serverUrl(),
-          };
-          lines = [];
-          before = now;
-          quiet = 0;
-          subscriber.next(batch);
-        }),
-      );
+      const pass = (): void => {
+        if (lines.length === 0 && ++quiet < QUIET_TURNS) return;
+        const now = steadyNow();
+        const batch = {
+          at: now - this.#began,
+          lines,
+          dropped: 0,
+          peers: this.#watch.samples(before),
+          unwatched: this.#watch.unwatched,
+          url: this.serverUrl(),
+        };
+        lines = [];
+        before = now;
+        quiet = 0;
+        subscriber.next(batch);
+      };
+      subscriber.add(timer(0, EVERY_MS).subscribe(pass));
       const closed = (): void => {
+        pass();
         subscriber.complete();
       };
       this.#open.add(closed);
