@@ -157,8 +157,7 @@ export class HelloAcceptor implements Gate {
     const hello = this.#hello;
     if (hello === null) return false;
     const { cause } = hello;
-    if (cause === null || this.#isEndedByDialer()) return hello.replied;
-    return endedHere(cause);
+    return cause === null || this.#isEndedByDialer() ? hello.replied : endedHere(cause);
   }
 
   /** Whether the dialer has reset the hello. A reply that was sent before then stands, even if the handler throws later. */
@@ -279,9 +278,8 @@ export class HelloAcceptor implements Gate {
     this.#session.unsubscribe();
     const session = (this.#session = new Subscription());
     if (endsAt === Infinity) return;
-    const restMs = endsAt - asyncScheduler.now();
     if (hello.headers[HELLO_HEADER] === RENEWS && endsAt > this.#askedFor)
-      runAt(session, endsAt - Math.min(askBeforeMs, restMs / 2), () => {
+      runAt(session, endsAt - Math.min(askBeforeMs, (endsAt - asyncScheduler.now()) / 2), () => {
         if (session === this.#session) this.#ask(endsAt);
       });
     runAt(session, endsAt, () => {
@@ -294,10 +292,9 @@ export class HelloAcceptor implements Gate {
   #ask(endsAt: number): void {
     this.#askedFor = endsAt;
     const { core } = this;
-    const { openConnection } = core;
-    if (openConnection === null) return;
+    if (core.openConnection === null) return;
     // Not a call of the program, so none of its hooks sees the question.
-    sayHello(core, openConnection, {}, Math.max(1, endsAt - asyncScheduler.now()), noop, (error) => {
+    sayHello(core, core.openConnection, {}, Math.max(1, endsAt - asyncScheduler.now()), noop, (error) => {
       // A dialer that sends no fresh hello loses its connection when the session ends.
       log('debug', `${core.label}: the dialer sent no fresh hello: ${messageOf(error)}`);
     });
@@ -307,10 +304,8 @@ export class HelloAcceptor implements Gate {
 /** Runs a task at a time on the clock of rxjs. */
 function runAt(until: Subscription, at: number, task: () => void): void {
   const restMs = at - asyncScheduler.now();
-  const again = (): void => {
-    runAt(until, at, task);
-  };
-  until.add(asyncScheduler.schedule(restMs > LONGEST_TIMER_MS ? again : task, Math.min(Math.max(0, restMs), LONGEST_TIMER_MS)));
+  const next = restMs > LONGEST_TIMER_MS ? () => runAt(until, at, task) : task;
+  until.add(asyncScheduler.schedule(next, Math.min(Math.max(0, restMs), LONGEST_TIMER_MS)));
 }
 
 /**
