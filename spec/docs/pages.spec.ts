@@ -207,6 +207,13 @@ function spelledAll(limits: object): Record<string, string> {
 }
 
 describe('examples', () => {
+  it('Each example of a framework reconnects: its page would stay offline after the first lost socket', () => {
+    const page = textOf('docs/guide/frameworks.md');
+    const dials = [...page.matchAll(/connect\('wss:[^']*', \{[^}]*\}\)/g)].map(([dial]) => dial);
+    expect(dials).not.toEqual([]);
+    expect(dials.filter((dial) => !dial.includes('reconnect: true'))).toEqual([]);
+  });
+
   // The quick start is two processes, which quick-start.spec.ts starts.
   const alone = examplesOf(PAGES).filter(({ fence, prints }) => prints.length > 0 && !fence.text.includes('rxmux/node'));
 
