@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { context, createNoopMeter, propagation, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
+import { context, createNoopMeter, metrics, propagation, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import { CompositePropagator, W3CBaggagePropagator, W3CTraceContextPropagator } from '@opentelemetry/core';
 import { AggregationTemporality, InMemoryMetricExporter, MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
@@ -336,6 +336,21 @@ describe('instrument', () => {
     await dialer.request({ op: 'sum' });
     expect(spans.getFinishedSpans()).toHaveLength(1);
     expect(peers$.observed).toBe(false);
+  });
+
+  it('A global TracerProvider may be registered after `instrument`, and a MeterProvider only before', async () => {
+    const { dialer } = createPair({ acceptor: { onStream: handler } });
+    instrument(dialer);
+    trace.setGlobalTracerProvider(tracerProvider);
+    metrics.setGlobalMeterProvider(meterProvider);
+    await dialer.request({ op: 'sum' });
+    const later = createPair({ acceptor: { onStream: handler } });
+    instrument(later.dialer);
+    const before = await measured('rpc.client.call.duration');
+    await later.dialer.request({ op: 'sum' });
+    expect([spans.getFinishedSpans().length, before.length, (await measured('rpc.client.call.duration')).length]).toEqual([2, 0, 1]);
+    trace.disable();
+    metrics.disable();
   });
 
   it('A sampler that samples nothing, and no SDK at all, leave every call as it is', async () => {

@@ -30,7 +30,7 @@ const KINDS = { client: SpanKind.CLIENT, server: SpanKind.SERVER } as const;
 export interface InstrumentOptions {
   /** Makes the spans. Default the global provider. */
   readonly tracerProvider?: TracerProvider | undefined;
-  /** Makes the metrics. Default the global provider. */
+  /** Makes the metrics. Default the global provider as `instrument` finds it: one that is registered later gets none. */
   readonly meterProvider?: MeterProvider | undefined;
   /**
    * A contract, or the names of methods. A stream is named by the call of the contract that opened it, or else by its label. Any other
