@@ -23,7 +23,7 @@ import { dialed } from '../../marbles/support/dialing.js';
 import { marbles } from '../../marbles/support/virtual.js';
 import { contract, request } from '../../src/contract.js';
 import { connect, logger, ResetCode, respond } from '../../src/index.js';
-import type { Stream } from '../../src/index.js';
+import type { SocketLike, Stream } from '../../src/index.js';
 import { MsgpackCodec } from '../../src/msgpack.js';
 import { portSocket } from '../../src/port.js';
 import { virtualTime } from '../../src/testing.js';
@@ -257,6 +257,21 @@ describe('tabs', () => {
     expect(await firstValueFrom(tab.open$('count').pipe(take(2), toArray()))).toEqual([0, 1]);
     expect(await causes[2]).toMatchObject({ how: 'reset', by: 'remote', code: ResetCode.CANCEL });
     await tab.close();
+  });
+
+  it('`serveTab` refuses the hello of a tab, which would replace the one of the worker', async () => {
+    const { dialer, acceptor } = createPair();
+    const asked: unknown[] = [];
+    acceptor.onStream((payload, stream) => {
+      asked.push(payload);
+      return stream.reply('fine');
+    });
+    const { port1, port2 } = new MessageChannel();
+    page.serveTab(port2, dialer);
+    const socket = (_url: string, protocol: string): SocketLike => portSocket(port1, protocol);
+    const tab = connect('ws://localhost', { socket, hello: () => ({ payload: 'token' }) });
+    await expect(tab.opened).rejects.toThrow('expected no hello here');
+    expect(asked).toEqual([]);
   });
 
   it('`forwardTo` passes on headers and trailers of both ends, and refusals as refusals', async () => {
