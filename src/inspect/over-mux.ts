@@ -106,8 +106,8 @@ export function inspectorFeed(peer: Peer): InspectorFeed {
 /** One viewer of a server. */
 class Viewer {
   #waiting: InspectorBatch | null = null;
-  #isSending = false;
-  #sent = Promise.resolve();
+  /** `null` while nothing waits. */
+  #sending: Promise<void> | null = null;
 
   constructor(
     private readonly inspection: Inspection,
@@ -132,17 +132,16 @@ class Viewer {
     );
     await lastValueFrom(batches$, { defaultValue: null });
     // The last batches wait for a slow viewer, and the end of the stream must not overtake them.
-    await this.#sent;
+    await this.#sending;
     if (id !== null) hidden.delete(id);
   }
 
   #add(batch: InspectorBatch): void {
     this.#waiting = this.#waiting === null ? batch : joined(this.#waiting, batch, this.maxWaitingLines);
-    if (!this.#isSending) this.#sent = this.#send();
+    this.#sending ??= this.#send();
   }
 
   async #send(): Promise<void> {
-    this.#isSending = true;
     try {
       while (this.#waiting !== null) {
         const batch = this.#waiting;
@@ -152,7 +151,7 @@ class Viewer {
     } catch (error) {
       if (this.stream.cause === null) log('warn', 'an inspector could not be sent a batch', error);
     }
-    this.#isSending = false;
+    this.#sending = null;
   }
 }
 
