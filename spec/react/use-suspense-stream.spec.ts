@@ -170,6 +170,36 @@ describe('useSuspenseStream', () => {
     );
   });
 
+  it('`useSuspenseStream` names an `open` that each render makes anew, and whose streams are never ready', async () => {
+    jest.spyOn(console, 'error').mockImplementation(() => undefined);
+    let opened = 0;
+    let laterMs = 0;
+    for (const clock of [performance, Date]) {
+      const now = clock.now.bind(clock);
+      jest.spyOn(clock, 'now').mockImplementation(() => now() + laterMs);
+    }
+    const Restless = ({ nth }: { nth: number }): string => {
+      const open = (): Observable<string> => defer(() => (opened++, NEVER));
+      return `${nth} ${useSuspenseStream(open, []).value}`;
+    };
+    const Page = ({ nth }: { nth: number }): ReactElement =>
+      createElement(Boundary, null, createElement(Suspense, { fallback: 'waiting' }, createElement(Restless, { nth })));
+    const page = rendered(Page, { nth: 0 });
+    for (let nth = 1; nth < 20; nth++) {
+      await setImmediate();
+      page.render({ nth });
+    }
+    expect(page.text()).toBe('waiting');
+    const before = opened;
+    laterMs = 5_000;
+    await setImmediate();
+    page.render({ nth: 20 });
+    await page.shows(
+      'TypeError: useSuspenseStream: expected the same function at each render, got another one: declare it outside of the component',
+    );
+    expect(opened).toBe(before);
+  });
+
   it('`useSuspenseStream` of many rows takes a function of each, all of one factory', async () => {
     const openOf = (n: number) => (): Observable<number> => concat(timer(1).pipe(map(() => n)), NEVER);
     const Row = ({ open }: { open: () => Observable<number> }): string => `${useSuspenseStream(open, []).value} `;

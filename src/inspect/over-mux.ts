@@ -106,7 +106,7 @@ export function inspectorFeed(peer: Peer): InspectorFeed {
 /** One viewer of a server. */
 class Viewer {
   #waiting: InspectorBatch | null = null;
-  /** `null` while nothing waits. */
+  /** `null` while no batch is on its way. */
   #sending: Promise<void> | null = null;
 
   constructor(
