@@ -179,8 +179,9 @@ export function testLogs(name: string, begin: () => Promise<Topics> | Topics, ke
     ])('Two topics with %s have two messages', async (_, first, firstKey, second, secondKey) => {
       const logs = [topics.log<string>(first), topics.log<string>(second)];
       const [one, two] = await Promise.all(logs.map((log) => following(log, 1)));
-      const place = await logs[0]?.publish('first', { key: firstKey });
-      expect(await logs[1]?.publish('second', { key: secondKey })).not.toBe(place);
+      // Their places say nothing: two streams of Redis may have the same id.
+      await logs[0]?.publish('first', { key: firstKey });
+      await logs[1]?.publish('second', { key: secondKey });
       expect([await one?.received, await two?.received]).toEqual([['first'], ['second']]);
     });
 
