@@ -89,6 +89,22 @@ describe('useSuspenseStream', () => {
     await until('no stream of a', () => sources['a']?.observed === false);
   });
 
+  it('`useSuspenseStream` with keepValue keeps its value where another component waits for the next stream', async () => {
+    const { open, sources } = counted();
+    const Value = ({ name, keepValue }: Props & { readonly keepValue: boolean }): string =>
+      useSuspenseStream(open, [name], { keepValue }).value;
+    const half = (name: string, keepValue: boolean): ReactElement =>
+      createElement(Suspense, { fallback: 'waiting ' }, createElement(Value, { name, keepValue }));
+    const page = rendered(({ name }: Props) => createElement(Fragment, null, half('b', false), half(name, true)), { name: 'a' });
+    await until('the stream of a', () => sources['a']?.observed === true);
+    sources['a']?.next('1');
+    await page.shows('waiting 1');
+    page.render({ name: 'b' });
+    await page.shows('waiting 1');
+    sources['b']?.next('2');
+    await page.shows('waiting 2');
+  });
+
   it('`useSuspenseStream` throws the error of its stream, and opens it anew for a later try', async () => {
     jest.spyOn(console, 'error').mockImplementation(() => undefined);
     const { open, begun, sources } = counted();

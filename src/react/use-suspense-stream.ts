@@ -1,6 +1,5 @@
 import { useSyncExternalStore } from 'react';
 import { Subscription, timer } from 'rxjs';
-import type { Peer } from '../peer/peer.js';
 import type { OpenStream } from '../peer/shared.js';
 import { StreamStore } from '../store/stream-store.js';
 import type { StreamState, StreamStatus } from '../store/stream-state.js';
@@ -63,12 +62,11 @@ export function useSuspenseStream<T>(
 ): SuspenseStreamState<T> {
   const provided = useOptionalMux();
   const used = useHeld(
-    () => {
-      // With an initial value a component never waits.
-      const waits = options.initialValue === undefined ? waitingFor(open, deps, provided, options) : undefined;
-      return waits ?? new SuspendedStream(StreamStore.first(open, deps, provided, options));
+    () => suspended(StreamStore.first(open, deps, provided, options)),
+    (held) => {
+      const store = held.store.after(open, deps, provided, options);
+      return store === held.store ? held : suspended(store);
     },
-    (held) => held.after(open, deps, provided, options),
   );
   const { value, error, status } = useSyncExternalStore(used.subscribe, used.store.state, used.rendered);
   if (status === 'error') throw error;
@@ -82,14 +80,11 @@ let turn = 0;
 /** The streams of components that have suspended and not mounted. */
 const waiting = new Set<SuspendedStream<unknown>>();
 
-/** The stream of an earlier render that suspended. */
-function waitingFor<T>(
-  open: OpenStream<T>,
-  deps: readonly unknown[],
-  provided: Peer | null,
-  { peer = provided }: UseStreamOptions<T>,
-): SuspendedStream<T> | undefined {
-  return [...waiting].find(({ store }) => store.open === open && store.isOf(deps, peer)) as SuspendedStream<T> | undefined;
+/** Returns the stream of an earlier render that suspended, or else a new one. With a value a component never waits. */
+function suspended<T>(store: StreamStore<T>): SuspendedStream<T> {
+  const isSame = (other: SuspendedStream<unknown>): boolean => other.store.open === store.open && other.store.isLike(store);
+  const earlier = store.initial.value === undefined ? [...waiting].find(isSame) : undefined;
+  return (earlier as SuspendedStream<T> | undefined) ?? new SuspendedStream(store);
 }
 
 /** A stream that opens before its component mounts. */
@@ -107,11 +102,6 @@ class SuspendedStream<T> {
   #isWanted = false;
 
   constructor(readonly store: StreamStore<T>) {}
-
-  after(open: OpenStream<T>, deps: readonly unknown[], provided: Peer | null, options: UseStreamOptions<T>): SuspendedStream<T> {
-    const store = this.store.after(open, deps, provided, options);
-    return store === this.store ? this : (waitingFor(open, deps, provided, options) ?? new SuspendedStream(store));
-  }
 
   /** Opens the stream. Resolves once it has a value or has ended, and now and then before, to see whether a render still asks. */
   ready(): Promise<void> {
