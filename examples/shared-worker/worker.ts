@@ -18,11 +18,6 @@ async function* answersOf(upstream: Stream, stream: Stream): AsyncGenerator<unkn
 /** Passes a tab's stream on to the server. Either end waits while the other does. Headers, trailers and resets reach the other end. */
 const forward: StreamHandler = async (payload, stream) => {
   const { headers, signal } = stream;
-  if ('mux.hello' in headers) {
-    // The worker has said its own, which this one would replace.
-    stream.reset(ResetCode.REFUSED, 'expected no hello here');
-    return;
-  }
   const upstream = server.open(payload, { headers, signal });
   upstream.replyHeaders$.subscribe((reply) => {
     stream.sendHeaders(reply);

@@ -260,6 +260,7 @@ describe('tabs', () => {
   });
 
   it('`serveTab` refuses the hello of a tab, which would replace the one of the worker', async () => {
+    const warn = jest.spyOn(logger, 'warn').mockImplementation(() => undefined);
     const { dialer, acceptor } = createPair();
     const asked: unknown[] = [];
     acceptor.onStream((payload, stream) => {
@@ -270,8 +271,9 @@ describe('tabs', () => {
     page.serveTab(port2, dialer);
     const socket = (_url: string, protocol: string): SocketLike => portSocket(port1, protocol);
     const tab = connect('ws://localhost', { socket, hello: () => ({ payload: 'token' }) });
-    await expect(tab.opened).rejects.toThrow('expected no hello here');
+    await expect(tab.opened).rejects.toThrow('this server expects no hello');
     expect(asked).toEqual([]);
+    expect(warn).toHaveBeenCalledTimes(1);
   });
 
   it('`forwardTo` passes on headers and trailers of both ends, and refusals as refusals', async () => {

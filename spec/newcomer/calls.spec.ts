@@ -61,8 +61,8 @@ mistakes([
   {
     mistake: 'the client has `hello`, and the server lacks `onHello`',
     program: async (lab) => (await lab.calls(api, answers, { hello: () => ({ payload: 'token' }) })).square.promise({ n: 2 }),
-    fails: /^the hello has failed: .*this server has no onHello: set one on the server, or remove the client's option hello$/,
-    prints: [/refused a stream with REFUSED: this server has no onHello/],
+    fails: /^the hello has failed: .*this server expects no hello: set its onHello, or pass connect\(\) no hello$/,
+    prints: [/refused a stream with REFUSED: this server expects no hello/],
   },
   {
     mistake: 'hello returns `{ token }` in place of `{ payload: { token } }`',

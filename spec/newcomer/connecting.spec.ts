@@ -116,7 +116,7 @@ mistakes([
       const asked = await Promise.allSettled(urls.map((url) => lab.dial(url).request('x')));
       throw (asked[1] as PromiseRejectedResult).reason;
     },
-    fails: /: refused: no handler took this stream: this side has neither an onStream handler nor an operator such as respond\(\)$/,
+    fails: /: refused: no handler took this stream: this side has no onStream handler, and no operator such as respond\(\)$/,
     // One line for each server.
     prints: Array<RegExp>(2).fill(/refused a stream with REFUSED: no handler took this stream/),
   },

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { concatMap, firstValueFrom, from, interval, lastValueFrom, range, take, toArray } from 'rxjs';
 import { connect, Peer, ResetCode, respond } from '../../src/index.js';
 import type { CloseOptions, CloseReason, StreamHandler } from '../../src/index.js';
+import { accept } from '../../src/node.js';
 import { createPair } from '../../src/testing.js';
 import { CODECS } from '../support/codec/shipped.js';
 import { ADDRESS, dialing, echo, holding } from '../support/peer/dialing.js';
@@ -346,8 +347,7 @@ describe('synchronous sockets', () => {
 
     it('A synchronous socket answers calls that waited for the hello reply, and counts unread bytes', async () => {
       const sockets = synchronousSockets(`mux.v1.${codec.name}`);
-      const acceptor = new Peer(sockets.acceptor, { isDialer: false, codec, onStream: echo, keepalive: false });
-      void acceptor.serve();
+      accept(sockets.acceptor, { codec, onHello: echo, handler: echo, keepalive: false });
       const peer = connect('ws://example.org', {
         codec,
         socket: () => sockets.dialer,

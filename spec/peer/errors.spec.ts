@@ -103,8 +103,7 @@ describe('errors', () => {
       retriable: true,
       streamId: 1,
       facts: { resetCode: 7 },
-      message:
-        'stream 1: refused: no handler took this stream: this side has neither an onStream handler nor an operator such as respond()',
+      message: 'stream 1: refused: no handler took this stream: this side has no onStream handler, and no operator such as respond()',
     },
     {
       when: 'the handler refuses',

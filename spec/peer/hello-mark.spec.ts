@@ -1,5 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
+import { WebSocketServer } from 'ws';
 import { answering, client, contract, request } from '../../src/contract.js';
+import { Peer } from '../../src/index.js';
 import type { ConnectOptions, StreamHandler } from '../../src/index.js';
 import { connect, serve } from '../../src/node.js';
 import type { AcceptOptions } from '../../src/node.js';
@@ -102,7 +104,7 @@ describe('Mark of a hello', () => {
     const { peer } = greeted({ hello: () => ({ payload: { token: 't' } }) }, { onStream: (payload) => void seen.push(payload) });
     const outcome = settled(peer.opened);
     await time.advance(3_000);
-    const reason = "this server has no onHello: set one on the server, or remove the client's option hello";
+    const reason = 'this server expects no hello: set its onHello, or pass connect() no hello';
     expect(await outcome).toEqual({ error: expect.objectContaining({ code: 'REFUSED', reason }) });
     expect([seen, peer.status.state]).toEqual([[], 'closed']);
   });
@@ -154,8 +156,25 @@ describe('Hello over real sockets with the defaults', () => {
 
   it('The error of a client with `hello` says that the server has no `onHello`', async () => {
     const outcome = await outcomeOf({ ...answers }, { hello: () => ({ payload: 'me' }) });
-    const message = expect.stringMatching(/^the hello has failed: stream 1: refused: this server has no onHello/);
+    const message = expect.stringMatching(/^the hello has failed: stream 1: refused: this server expects no hello/);
     expect(outcome).toEqual({ error: expect.objectContaining({ code: 'CONNECT', message }) });
+  });
+
+  it('The handler of a `new Peer` over a socket of a program never sees a hello', async () => {
+    const seen: unknown[] = [];
+    const sockets = new WebSocketServer({ port: 0 });
+    sockets.on('connection', (socket) => {
+      const peer = new Peer(socket, { isDialer: false, onStream: (payload, stream) => (seen.push(payload), stream.reply()) });
+      void peer.serve();
+    });
+    const { port } = sockets.address() as { port: number };
+    const peer = connect(`ws://127.0.0.1:${port}`, { hello: () => ({ payload: 'token' }) });
+    expect(await settled(peer.opened)).toEqual({ error: expect.objectContaining({ code: 'REFUSED', resetCode: 7 }) });
+    const other = connect(`ws://127.0.0.1:${port}`);
+    await other.request('me');
+    await other.close();
+    sockets.close();
+    expect(seen).toEqual(['me']);
   });
 
   it('A client with `hello` calls a server with `onHello`', async () => {

@@ -4,6 +4,7 @@ import { log } from '../logger.js';
 import { completeGuarded, guard } from '../rx/subscribers.js';
 import { HookList } from '../rx/values.js';
 import { endAnswer, failAnswer, stopUpload } from '../stream/answer.js';
+import { NO_ON_HELLO, isMarked } from '../stream/hello-mark.js';
 import type { StreamCore } from '../stream/stream-core.js';
 import type { Stream } from '../stream/stream.js';
 import { checkFunction, isThenable } from '../util/check.js';
@@ -11,9 +12,6 @@ import { ResetCode } from '../wire/codes.js';
 import { ABSENT } from '../wire/frame.js';
 import type { PeerCore } from './core.js';
 import type { Remove, StreamHandler } from './hooks.js';
-
-/** Why a stream was refused on a side that answers none. */
-export const NO_HANDLER = 'no handler took this stream: this side has neither an onStream handler nor an operator such as respond()';
 
 /** Calls a handler to answer a stream, and `settled` when the handler has finished. `what` names the handler in the log. */
 export function runHandler(handler: StreamHandler, stream: StreamCore, settled?: (failed: boolean) => void, what?: string): void {
@@ -65,11 +63,6 @@ export function whenUntaken(stream: Stream, why: Untaken): void {
   untaken.set(stream, why);
 }
 
-/** Returns what an operator has set for a stream, if any. */
-export function whyUntaken(stream: Stream): Error | string | undefined {
-  return untaken.get(stream)?.();
-}
-
 /** Sees each stream of the remote before its handlers do. */
 export interface Gate {
   /** Whether the remote has been admitted, so that a broadcast may reach it. */
@@ -86,11 +79,12 @@ export interface Gate {
 export class IncomingStreams {
   #streams$: Observable<Stream> | null = null;
   readonly #subscribers = new HookList<Subscriber<Stream>>();
-  #handler: StreamHandler | null = null;
-  /** How many handlers were set. The same function may be set again. */
-  #handlers = 0;
+  /** In an object of its own: the same function may be set again. */
+  #set: { readonly handler: StreamHandler } | null = null;
   /** `null` if every stream goes to the handlers. */
   gate: Gate | null = null;
+  /** Whether this side is an acceptor without `onHello`: its handlers are for ordinary streams (C13). */
+  refusesHellos = false;
 
   constructor(private readonly core: PeerCore) {}
 
@@ -104,18 +98,17 @@ export class IncomingStreams {
   /** Sets the only handler. A second one replaces the first, with a warning. */
   setHandler(handler: StreamHandler): Remove {
     checkFunction('onStream', handler);
-    if (this.#handler !== null) log('warn', 'a second onStream handler replaces the first; there is one per peer');
-    this.#handler = handler;
-    const nth = ++this.#handlers;
+    if (this.#set !== null) log('warn', 'a second onStream handler replaces the first; there is one per peer');
+    const set = (this.#set = { handler });
     return () => {
-      if (nth === this.#handlers) this.#handler = null;
+      if (set === this.#set) this.#set = null;
     };
   }
 
   receive(stream: StreamCore): void {
-    const { incomingHeaders } = this.core.hooks;
-    for (const { hook } of incomingHeaders.entries) hook(stream.headers, stream.facade);
-    if (this.gate?.admits(stream) !== false) this.#answer(stream);
+    for (const { hook } of this.core.hooks.incomingHeaders.entries) hook(stream.headers, stream.facade);
+    if (this.refusesHellos && isMarked(stream)) stream.refuse(NO_ON_HELLO);
+    else if (this.gate?.admits(stream) !== false) this.#answer(stream);
   }
 
   /** Called when the peer has ended. */
@@ -141,24 +134,18 @@ export class IncomingStreams {
         subscriber.next(stream.facade);
       });
     if (stream.isTaken || stream.cause !== null) return;
-    if (this.#handler === null) this.#refuse(stream);
-    else runHandler(this.#handler, stream);
+    if (this.#set === null) this.#refuse(stream);
+    else runHandler(this.#set.handler, stream);
   }
 
   /** Ends a stream that no code takes. A refusal can be retried; the error of an operator says more. */
   #refuse(stream: StreamCore): void {
-    const why = whyUntaken(stream.facade) ?? this.#untaken();
+    const others = this.#subscribers.entries.length === 0 ? 'no operator such as respond()' : 'the subscribers of streams$ left it';
+    const why = untaken.get(stream.facade)?.() ?? `no handler took this stream: this side has no onStream handler, and ${others}`;
     if (typeof why === 'string') stream.refuse(why);
     else {
       stream.owner.refused(ResetCode.APPLICATION_ERROR, why.message, stream.label);
       failAnswer(stream, why);
     }
-  }
-
-  /** Says why no code here answers a stream. */
-  #untaken(): string {
-    return this.#subscribers.entries.length === 0
-      ? NO_HANDLER
-      : 'no handler took this stream: the subscribers of streams$ left it, and this side has no onStream handler';
   }
 }

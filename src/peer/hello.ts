@@ -112,22 +112,6 @@ export interface ExpectedHello {
   readonly limits: HelloLimits;
 }
 
-/** Refuses a hello, because the acceptor has no `onHello`. Otherwise the hello would reach the handler of ordinary streams. */
-const NO_ON_HELLO: Gate = {
-  isOpen: true,
-  admits(stream) {
-    if (!isMarked(stream)) return true;
-    stream.refuse("this server has no onHello: set one on the server, or remove the client's option hello");
-    return false;
-  },
-  socketOpened() {
-    // There is no hello to wait for.
-  },
-  close() {
-    // It holds nothing.
-  },
-};
-
 /**
  * The acceptor's side of the hello (C12). It passes the first stream to `handler`, and refuses all others until the handler has replied.
  * Later it passes each fresh hello to `handler` too.
@@ -365,7 +349,7 @@ export function acceptorCore(options: AcceptorOptions): PeerCore {
   const { hello } = options;
   if (hello === null) {
     const core = new PeerCore(options);
-    core.incoming.gate = NO_ON_HELLO;
+    core.incoming.refusesHellos = true;
     return core;
   }
   const limits = narrowed(options.limits, hello.limits);

@@ -184,7 +184,7 @@ export class GivenSocket implements SocketSource {
 
 /** Options of a peer over a socket of your own. */
 export interface NewPeerOptions extends PeerOptions {
-  /** Whether this side dialed. The dialer's stream ids are odd (S1). */
+  /** Whether this side dialed. The dialer's stream ids are odd (S1). The other side refuses a hello; `accept` takes one by `onHello`. */
   readonly isDialer: boolean;
 }
 
@@ -213,6 +213,7 @@ export function overSocket(socket: SocketLike, options: NewPeerOptions): PeerPar
   checkOptions(options, PEER_OPTIONS, OWN_OPTIONS);
   checkBoolean('isDialer', options.isDialer);
   const core = new PeerCore(resolveOptions(options, options.isDialer));
+  core.incoming.refusesHellos = !options.isDialer;
   const transport = new ServedSocket(socket);
   const source = new GivenSocket(core, transport);
   transport.source = source;
