@@ -196,6 +196,27 @@ describe('Session that ends', () => {
     await closed(peer);
   });
 
+  it.each([
+    ['in the idle time', 150_000, 0, 150_000],
+    ['at the end of the idle time', 75_000, 8_000, 153_000],
+  ])('A fresh hello %s keeps no idle socket of a lazy peer', async (_, idleCloseMs, helloMs, closesAt) => {
+    const onHello: StreamHandler = async (_payload, stream) => {
+      sessionEnds(stream, time.now + 100_000);
+      if (time.now > 0) await firstValueFrom(timer(helloMs));
+      await stream.reply();
+    };
+    const { peer, reasons } = greeted(
+      { reconnect: true, lazy: true, idleCloseMs, hello: renewing(() => ({})) },
+      { onHello, onStream: echo },
+    );
+    void settled(peer.request('first'));
+    await time.advance(closesAt - 1);
+    expect(reasons).toEqual([]);
+    await time.advance(1);
+    expect(reasons).toEqual([expect.objectContaining({ code: 1000, reason: 'idle' })]);
+    await closed(peer);
+  });
+
   it('Other streams are accepted while a fresh hello is under way', async () => {
     let hellos = 0;
     const { peer } = renewed((_, stream) => {

@@ -157,7 +157,7 @@ export class Connection implements Carrier {
     if (this.streams.size > 0) return;
     // A draining socket closes after its last stream.
     if (this.phase === 'draining') this.closing.finish();
-    else if (this.phase === 'open') this.owner.idle(this);
+    else if (this.phase === 'open') this.owner.idle(this, stream);
   }
 
   /** Returns the live streams, the unsent ones first: they keep their places ahead of streams that the owners of failed streams open. */
@@ -300,8 +300,8 @@ export interface ConnectionOwner extends StreamOwner, FrameObserver {
   remoteStream(): StreamCore;
   /** The remote has answered a ping after `rttMs`. */
   answered(rttMs: number): void;
-  /** The last open stream of a socket has ended. */
-  idle(connection: Connection): void;
+  /** `last`, the last open stream of a socket, has ended. */
+  idle(connection: Connection, last: StreamCore): void;
   /** A notification of several messages has left, or never will. Later notifications may follow. */
   notified(connection: Connection): void;
   /** The remote goes away, so this socket accepts no new streams. */

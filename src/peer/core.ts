@@ -252,8 +252,8 @@ export class PeerCore implements ConnectionOwner {
     if (direction === 'rx') this.sized?.received(connection, frame, bytes);
   }
 
-  idle(connection: Connection): void {
-    this.source.idle(connection);
+  idle(connection: Connection, last: StreamCore | null): void {
+    this.source.idle(connection, last);
   }
 
   answered(rttMs: number): void {
@@ -346,8 +346,8 @@ export interface SocketSource {
   replace(): boolean;
   /** Called when the remote of a connection goes away; `code` is NO_ERROR if there is no error. */
   goneAway(connection: Connection, code: ResetCode): void;
-  /** No stream is open on a connection any more. */
-  idle(connection: Connection): void;
+  /** No stream is open on a connection any more. `last` has ended, or a notification without a stream. */
+  idle(connection: Connection, last: StreamCore | null): void;
   /**
    * Called when a connection's socket has ended. Decides `willRetry` now, before streams fail and `onClose` runs; `Loss.follow` acts on it
    * after them.

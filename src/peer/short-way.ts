@@ -55,7 +55,7 @@ export function notify(peer: Peer, payload: unknown, headers?: MetadataInput): v
       frame.stream = connection.takeId();
       connection.outbound.send({ frame, stream: null, message: null }, bytes);
       core.tally.ended(ENDED);
-      if (connection.streams.size === 0) core.idle(connection);
+      if (connection.streams.size === 0) core.idle(connection, null);
     }
   }
 }

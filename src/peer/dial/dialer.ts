@@ -1,7 +1,8 @@
 import { Subscription, asyncScheduler } from 'rxjs';
 import type { Loss, Connection } from '../../connection/connection.js';
 import { log } from '../../logger.js';
-import type { Absence } from '../../stream/stream-core.js';
+import { isMarked } from '../../stream/hello-mark.js';
+import type { Absence, StreamCore } from '../../stream/stream-core.js';
 import { ALWAYS_ONLINE } from '../../transport/connectivity.js';
 import type { Connectivity } from '../../transport/connectivity.js';
 import type { SocketClose, Transport } from '../../transport/transport.js';
@@ -86,9 +87,8 @@ export class Dialer implements SocketSource {
   #opening: Transport | null = null;
   /** The delay before the next dial, the time limit of the current one, or the time until the open socket counts as stable. */
   #timer = Subscription.EMPTY;
-  /** One timer for a burst of short calls. */
+  /** Until the socket has had no stream for long enough. */
   #idleTimer = Subscription.EMPTY;
-  #idleSince = 0;
   /** The events of the page. A peer that never dials leaves no listener on its page. */
   #listening = Subscription.EMPTY;
   /** Losses that are not followed yet. Streams fail in between, and their owners may close the peer. */
@@ -175,11 +175,21 @@ export class Dialer implements SocketSource {
     return true;
   }
 
-  idle(connection: Connection): void {
+  /** Ends a socket that no call needs, once no stream has been open for a while. The next call dials another. */
+  idle(connection: Connection, last: StreamCore | null): void {
     const { idleCloseMs } = this.plan;
     if (connection !== this.#connection || idleCloseMs === 0) return;
-    this.#idleSince = steadyNow();
-    if (this.#idleTimer.closed) this.#awaitIdle(idleCloseMs);
+    // A fresh hello, or the question for it, is no use of the socket.
+    if (last !== null && isMarked(last) && !this.#idleTimer.closed) return;
+    this.#idleTimer.unsubscribe();
+    this.#idleTimer = patientTimer(idleCloseMs, () => {
+      this.#idleTimer = Subscription.EMPTY;
+      if (this.#phase !== 'open' || this.#connection?.streams.size !== 0) return;
+      this.#phase = 'idle';
+      this.#listening.unsubscribe();
+      this.#timer.unsubscribe();
+      this.core.openConnection?.drain(0, ResetCode.NO_ERROR, 'idle');
+    });
   }
 
   lost(connection: Connection, close: SocketClose): Loss {
@@ -325,7 +335,7 @@ export class Dialer implements SocketSource {
       });
     }
     this.core.ready(connection, this.#sockets++);
-    this.idle(connection);
+    this.idle(connection, null);
   }
 
   #fail(dial: Subscription, failure: FailedDial): void {
@@ -356,23 +366,6 @@ export class Dialer implements SocketSource {
   /** The number of the current dial, or of the next one. */
   #nextAttempt(): number {
     return (this.plan.backoff?.failures ?? 0) + 1;
-  }
-
-  /** Ends a socket that no call needs, once no stream has been open for a while. The next call dials another. */
-  #awaitIdle(ms: number): void {
-    this.#idleTimer = patientTimer(ms, () => {
-      this.#idleTimer = Subscription.EMPTY;
-      if (this.#phase !== 'open' || this.#connection?.streams.size !== 0) return;
-      const remainingMs = this.#idleSince + this.plan.idleCloseMs - steadyNow();
-      if (remainingMs > 0) {
-        this.#awaitIdle(remainingMs);
-        return;
-      }
-      this.#phase = 'idle';
-      this.#listening.unsubscribe();
-      this.#timer.unsubscribe();
-      this.core.openConnection?.drain(0, ResetCode.NO_ERROR, 'idle');
-    });
   }
 
   /** Decides what follows the end of a socket or a failed dial. */
