@@ -28,8 +28,8 @@ export interface ConnectOptions extends PeerOptions {
   /** Dials on the first call instead of at once. The status is `connecting` until then. Default `false`. */
   readonly lazy?: boolean | undefined;
   /**
-   * Closes the socket of a `lazy` peer once no stream has been open for so long, in ms; 0 never does. The peer stays `connecting`, and its
-   * next call dials. Default 0.
+   * Closes the socket of a `lazy` peer once no stream has been open for so long, in ms; 0 never does. A fresh hello does not count. The
+   * peer stays `connecting`, and its next call dials. Default 0.
    */
   readonly idleCloseMs?: number | undefined;
   /** Makes the socket. Default `new WebSocket(url, protocol)` of the platform, or a socket of `ws` in Node. */
