@@ -173,6 +173,14 @@ describe('targets that fail', () => {
     expect({ status, err }).toEqual({ status: 6, err: 'rxmux check: expected an open socket, got Unexpected server response: 200\n' });
   });
 
+  it('`rxmux replay` points to its codec where the server refuses the handshake for it', async () => {
+    const recording = join(files, 'wrong-codec.ndjson');
+    writeFileSync(recording, JSON.stringify({ v: 1, t: 1, c: 1, d: '>', f: { type: 'open', stream: 1, end: true, payload: 1 } }));
+    const { status, err } = await command.run(['replay', '--codec', 'rich', recording, url]);
+    const expected = 'rxmux replay: Unexpected server response: 400: see --codec. Frames that have not come back: 0\n';
+    expect({ status, err }).toEqual({ status: 6, err: expected });
+  });
+
   it('`rxmux check` says in one line that a server has no TLS', async () => {
     const { status, err } = await command.run(['check', (await httpServer()).replace('ws:', 'wss:')]);
     expect({ status, err }).toEqual({ status: 6, err: expect.stringMatching(/^rxmux check: expected an open socket, got .+:\n$/) });

@@ -148,7 +148,7 @@ function hear(socket: WebSocket, { codec, json }: Settings, heard$: Subject<Reco
 /** Emits why there is no connection, or no more. */
 function lost(socket: WebSocket): Observable<string> {
   return merge(
-    fromEvent(socket, 'error').pipe(map((event) => networkText((event as ErrorEvent).error as Error))),
+    fromEvent(socket, 'error').pipe(map((event) => networkText((event as ErrorEvent).error as Error).replace(/ 400$/, '$&: see --codec'))),
     fromEvent(socket, 'close').pipe(map((event) => `the server has closed the connection with ${(event as CloseEvent).code}`)),
   );
 }
