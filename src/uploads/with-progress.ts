@@ -32,7 +32,8 @@ const MOST_WAITING_BYTES = DEFAULT_LIMITS.maxUnsentBytes;
  *
  * @param peer the peer that makes the call
  * @param onProgress gets the bytes so far: rising numbers, the last of which counts all bytes. It is not called once the input has failed, or
- *   was stopped before its end. The last report may come after the answer, or after the error with which the remote answers.
+ *   was stopped before its end. The last report may come after the answer, or after the error with which the remote answers. A `close()`
+ *   that follows the answer at once leaves it out.
  * @throws TypeError for a peer that is none, for bytes as the input, and unless `onProgress` is a function
  *
  * @example
