@@ -1,9 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { asyncScheduler, firstValueFrom, toArray } from 'rxjs';
+import { asyncScheduler, firstValueFrom, lastValueFrom, Subject, take, toArray } from 'rxjs';
 import { CloseCode, respond } from '../../src/index.js';
 import type { ConnectOptions, Frame, Peer, PeerStatus } from '../../src/index.js';
 import { MsgpackCodec } from '../../src/msgpack.js';
 import { answering, client, contract, request } from '../../src/contract.js';
+import { renewing, sessionEnds } from '../../src/session.js';
 import { createServer, virtualTime } from '../../src/testing.js';
 import type { FaultScript, Pair, PairOptions, Side, TestServer, TestServerOptions } from '../../src/testing.js';
 import { collectLogs } from '../support/peer/logs.js';
@@ -359,6 +360,32 @@ describe.each(CLOCKS)('createServer in $kind time', ({ start }) => {
     const api = contract({ square: request<number, number>() });
     const peer = dial(createServer(answering(api, { square: (n) => n * n })));
     expect(await clock.until(client(peer, api).square.promise(12))).toBe(144);
+  });
+
+  it('A test server with `onHello` renews sessions on one socket, and its handler sees no hello', async () => {
+    const hellos = new Subject<unknown>();
+    const seen: unknown[] = [];
+    const server = createServer({
+      onHello: (payload, stream) => {
+        sessionEnds(stream, asyncScheduler.now() + 400);
+        hellos.next(payload);
+        return stream.reply();
+      },
+      onStream: (payload, stream) => (seen.push(payload), stream.reply(payload)),
+    });
+    let nth = 0;
+    const third = lastValueFrom(hellos.pipe(take(3), toArray()));
+    const peer = dial(server, { hello: renewing(() => ({ payload: ++nth })) });
+    expect(await clock.until(peer.request('x'))).toBe('x');
+    expect(await clock.until(third)).toEqual([1, 2, 3]);
+    expect([seen, peer.status]).toEqual([['x'], { state: 'open', reconnects: 0 }]);
+  });
+
+  it('A test server without `onHello` passes each hello to `onStream`', async () => {
+    const seen: unknown[] = [];
+    const server = createServer({ onStream: (payload, stream) => (seen.push(payload), stream.reply(payload)) });
+    expect(await clock.until(dial(server, { hello: () => ({ payload: 'token' }) }).request('x'))).toBe('x');
+    expect(seen).toEqual(['token', 'x']);
   });
 
   it('A test server accepts many dialers, each by itself', async () => {

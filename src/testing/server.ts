@@ -2,6 +2,8 @@ import { noop, Subject } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { ConnectOptions } from '../peer/connect.js';
 import { GivenSocket } from '../peer/dial/given-socket.js';
+import { acceptorCore, DEFAULT_HELLO_LIMITS, HELLO_TIMEOUT_MS } from '../peer/hello.js';
+import type { StreamHandler } from '../peer/hooks.js';
 import { PEER_OPTIONS, resolveOptions } from '../peer/options.js';
 import type { PeerOptions } from '../peer/options.js';
 import { PeerCore } from '../peer/core.js';
@@ -22,10 +24,16 @@ const WRONG_OFFER = 400;
 export interface TestServerOptions extends LineOptions, PeerOptions {
   /** Receives each peer before it begins to read, as the `onPeer` of `answering` does. Default none. */
   readonly onPeer?: ((peer: Peer) => void) | undefined;
+  /** Takes each hello, as the `onHello` of `serve` does. Default none: `onStream` gets it as the first stream. */
+  readonly onHello?: StreamHandler | undefined;
 }
 
 /** Declares the options of a test server. Each peer checks the values of its own. */
-const SERVER_OPTIONS: Options<Omit<TestServerOptions, keyof PeerOptions>> = { ...LINE_OPTIONS, onPeer: [checkFunction, undefined] };
+const SERVER_OPTIONS: Options<Omit<TestServerOptions, keyof PeerOptions>> = {
+  ...LINE_OPTIONS,
+  onPeer: [checkFunction, undefined],
+  onHello: [checkFunction, undefined],
+};
 
 /** A server in memory, for peers that dial again and again. */
 export interface TestServer {
@@ -57,9 +65,10 @@ export interface TestServer {
  */
 export function createServer(options: TestServerOptions = {}): TestServer {
   checkOptions(options, SERVER_OPTIONS, PEER_OPTIONS);
-  const { latencyMs, faults, onPeer = noop } = readOptions(SERVER_OPTIONS, options);
+  const { latencyMs, faults, onPeer = noop, onHello } = readOptions(SERVER_OPTIONS, options);
   const { keepalive = false } = options;
   const resolved = resolveOptions({ ...options, keepalive }, false);
+  const hello = onHello === undefined ? null : { handler: onHello, timeoutMs: HELLO_TIMEOUT_MS, limits: DEFAULT_HELLO_LIMITS };
   const peers$ = new Subject<Peer>();
   let link: Link | null = null;
   let refusal: number | null = null;
@@ -72,7 +81,7 @@ export function createServer(options: TestServerOptions = {}): TestServer {
       refusal = status === null ? null : checkNumber('refuse', status);
     },
     socket(_url, protocol) {
-      const core = new PeerCore(resolved);
+      const core = hello === null ? new PeerCore(resolved) : acceptorCore({ ...resolved, hello });
       const line = new MemoryLink({ protocol, latencyMs, fate: fateOf(faults, core.codec) });
       const status = refusal ?? (protocol === subprotocol(core.codec) ? null : WRONG_OFFER);
       if (status === null) {
