@@ -8,9 +8,9 @@ import type { Input } from '../stream/input.js';
 import { copyMetadata } from '../stream/metadata.js';
 import { checkObject, checkOptions } from '../util/check.js';
 import type { MetadataInput } from '../wire/frame.js';
-import { TIMEOUT_HEADER, checkEntry, isProcedure, opening } from './contract.js';
+import { checkEntry, isProcedure, opening } from './contract.js';
 import type { ArrivedOver, CarriedOr, CodecIn } from './carried.js';
-import type { Contract } from './contract.js';
+import type { Contract, TIMEOUT_HEADER } from './contract.js';
 import type {
   ChannelProcedure,
   Checked,
@@ -148,9 +148,6 @@ export function client<C extends Contract, V extends boolean = false>(peer: Peer
   return callsOf(peer, checkObject('client', api, 'a contract'), options.validate === true, '') as Client<C, V>;
 }
 
-/** Names {@link SendingOptions}. */
-const SENDING_NAMES = { ...OPEN_NAMES, overflow: true };
-
 function callsOf(peer: Peer, api: Contract, validate: boolean, prefix: string): unknown {
   return Object.freeze(
     Object.fromEntries(
@@ -166,19 +163,17 @@ function callsOf(peer: Peer, api: Contract, validate: boolean, prefix: string): 
 function callOf(peer: Peer, name: string, { kind, output }: Procedure, validate: boolean): unknown {
   const check = checkBy(validate ? output : undefined, `what '${name}' sent`);
   const checked = checkEach(check);
-  // `open$` takes `undefined` for no input, so an empty choice of a page would be an empty file. It refuses `null`.
-  const sending = (payload: unknown, input: Input<unknown> | undefined, options?: OpenOptions): Observable<unknown> =>
-    peer.open$(opening(name, payload), { ...timed(options, SENDING_NAMES), input: input ?? (null as never) });
+  const sending = (payload: unknown, input: Input<unknown> | undefined, options?: OpenOptions): Observable<unknown> => {
+    // `open$` takes `undefined` for no input, so an empty choice of a page would be an empty file. It refuses `null`.
+    const items$ = peer.open$(opening(name, payload), { ...timed(options, { overflow: true }), input: input ?? (null as never) });
+    return (kind === 'upload' ? items$.pipe(defaultIfEmpty<unknown, unknown>(null)) : items$).pipe(checked);
+  };
   switch (kind) {
     case 'channel':
-      return (...call: Parameters<typeof sending>) => sending(...call).pipe(checked);
-    case 'upload': {
-      const uploading = (...call: Parameters<typeof sending>) => sending(...call).pipe(defaultIfEmpty<unknown, unknown>(null), checked);
-      return Object.assign(uploading, {
-        // Async, so that bad options reject.
-        promise: async (...call: Parameters<typeof sending>) => lastValueFrom(uploading(...call)),
-      });
-    }
+      return sending;
+    case 'upload':
+      // Async, so that bad options reject.
+      return Object.assign(sending, { promise: async (...call: Parameters<typeof sending>) => lastValueFrom(sending(...call)) });
     case 'stream':
       return (payload: unknown, options?: OpenOptions<unknown, never>) => peer.open$(opening(name, payload), timed(options)).pipe(checked);
     case 'request':
@@ -198,10 +193,10 @@ function callOf(peer: Peer, name: string, { kind, output }: Procedure, validate:
  *
  * @throws TypeError for an unknown option: `open$` would send a stray `input`; and for headers that are no plain object
  */
-function timed<O extends OpenOptions<unknown, never>>(options = {} as O, names: object = OPEN_NAMES): O {
-  checkOptions(options, names);
+function timed<O extends OpenOptions<unknown, never>>(options = {} as O, more: object = {}): O {
+  checkOptions(options, OPEN_NAMES, more);
   const { timeoutMs = 0, headers } = options;
   return timeoutMs > 0 && timeoutMs < Infinity
-    ? { ...options, headers: { ...copyMetadata(headers), [TIMEOUT_HEADER]: timeoutMs } }
+    ? { ...options, headers: { ...copyMetadata(headers), timeoutMs } satisfies Record<typeof TIMEOUT_HEADER, number> }
     : options;
 }

@@ -27,9 +27,6 @@ export interface ContractOptions<K extends CodecName = CodecName> {
   readonly codec: K;
 }
 
-/** A name may hold no dot, which parts namespaces. An object with a `then` would pass for a promise. */
-const BAD_NAME = /^(then)?$|\./;
-
 /**
  * Declares the calls that one peer answers. Both ends import it: `client` makes calls of it, and `answer` takes its answers.
  *
@@ -52,7 +49,8 @@ export function contract<C extends Contract, K extends CodecName = 'json'>(
 ): K extends 'json' ? C : Over<C, K>;
 export function contract(api: Contract): Contract {
   for (const [name, value] of Object.entries<unknown>(checkObject('contract', api))) {
-    if (BAD_NAME.test(name)) throw new TypeError(`expected a name without dots other than 'then', got '${name}'`);
+    // A dot parts namespaces, and an object with a `then` would pass for a promise.
+    if (/^(then)?$|\./.test(name)) throw new TypeError(`expected a name without dots other than 'then', got '${name}'`);
     const entry = checkEntry(name, value as Procedure | Contract);
     if (!isProcedure(entry)) contract(entry);
   }
