@@ -102,13 +102,19 @@ describe('Unread values of an iterator whose stream has ended', () => {
     const heldBytes = (): number => acceptor.stats().limits.maxHeldBytes.used;
     acceptor.streams$.subscribe((stream) => void stream[Symbol.asyncIterator]().next());
     const sent = framesOf(acceptor);
-    for (let nth = 1; nth <= 6; nth++) {
-      await sendThree(dialer, (stream) => {
+    const sendUnread = () =>
+      sendThree(dialer, (stream) => {
         stream.reset();
       });
-      expect(heldBytes()).toBeGreaterThan(400 * KIB);
-      for (let tries = 0; tries < MOST_COLLECTIONS && heldBytes() > 0; tries++) await collection(() => heldBytes() === 0);
-      expect([resetCodes(sent), heldBytes()]).toEqual([[], 0]);
+    await sendUnread();
+    const ofOne = heldBytes();
+    expect(ofOne).toBeGreaterThan(400 * KIB);
+    // The engine may keep one of them longer.
+    const isReleased = (): boolean => heldBytes() <= ofOne;
+    for (let nth = 2; nth <= 6; nth++) {
+      await sendUnread();
+      for (let tries = 0; tries < MOST_COLLECTIONS && !isReleased(); tries++) await collection(isReleased);
+      expect([resetCodes(sent), isReleased()]).toEqual([[], true]);
     }
   });
 });
