@@ -45,9 +45,10 @@ const sendable = values.filter((value) => value !== undefined);
 
 describe('the short way of msgpack', () => {
   it('The short way writes the bytes of the general way, or nothing', () => {
-    let short = 0;
+    let [tried, short] = [0, 0];
     fc.assert(
       fc.property(sendable, (value) => {
+        tried++;
         const plain = encodePlain(value);
         if (plain === null) return;
         short++;
@@ -55,13 +56,14 @@ describe('the short way of msgpack', () => {
       }),
       { numRuns: 2_000 },
     );
-    expect(short).toBeGreaterThan(200);
+    expect(short).toBeGreaterThan(tried / 10);
   });
 
   it('The short way reads the value of the general way, or nothing', () => {
-    let short = 0;
+    let [tried, short] = [0, 0];
     fc.assert(
       fc.property(sendable, (value) => {
+        tried++;
         const encoded = generally(value);
         const plain = decodePlain(encoded, LIMITS.maxItems);
         if (plain === NOT_PLAIN) return;
@@ -70,7 +72,7 @@ describe('the short way of msgpack', () => {
       }),
       { numRuns: 2_000 },
     );
-    expect(short).toBeGreaterThan(200);
+    expect(short).toBeGreaterThan(tried / 10);
   });
 
   it('The codec reads damaged bytes as the general way does, value or error', () => {
