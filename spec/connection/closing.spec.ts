@@ -30,6 +30,29 @@ function working(rig: Rig, id = 1): Holder {
   return holder;
 }
 
+describe('the last open stream', () => {
+  it('The owner of an open session learns which stream was the last one', () => {
+    const rig = new Rig();
+    const [one, two] = [working(rig, 1), working(rig, 3)];
+    one.live.reset('user', CANCEL, '');
+    expect(rig.idle).toEqual([]);
+    two.live.reset('user', CANCEL, '');
+    expect(rig.idle).toEqual([3]);
+  });
+
+  it.each<[string, (rig: Rig) => void]>([
+    ['drains', (rig) => close(rig, 1_000)],
+    ['has failed', (rig) => rig.connection.fail(new ConnectionFault('too much'))],
+  ])('The owner of a session that %s learns of no last stream', (_, end) => {
+    const rig = new Rig();
+    const stream = working(rig);
+    end(rig);
+    stream.live.reset('user', CANCEL, '');
+    rig.transport.end({ ...CLEAN, wasClean: true });
+    expect([stream.live.sealed, rig.idle]).toEqual([true, []]);
+  });
+});
+
 describe('drain', () => {
   it('Session sends a goaway and closes at once when it has no streams', () => {
     const rig = new Rig();

@@ -145,8 +145,8 @@ export class Rig {
   readonly refused: (readonly [code: number, reason: string])[] = [];
   readonly observed: (readonly [FrameDirection, Envelope])[] = [];
   readonly tally = new Tally();
-  /** How often the last open stream has ended. */
-  idle = 0;
+  /** The ids of the streams that ended as the last open ones. */
+  readonly idle: (number | null | undefined)[] = [];
   /** In ms. */
   readonly roundTrips: number[] = [];
   /** Each frame that was encoded, with its length in bytes. */
@@ -294,7 +294,7 @@ export class Rig {
         },
       },
       answered: (rttMs) => this.roundTrips.push(rttMs),
-      idle: () => this.idle++,
+      idle: (_connection, last) => this.idle.push(last.id),
       notified: () => this.notified++,
       goneAway: (_connection, code) => this.goaways.push(code),
       ending: ({ goawayCode }, close) => {
