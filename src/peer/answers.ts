@@ -79,8 +79,8 @@ export interface Gate {
 export class IncomingStreams {
   #streams$: Observable<Stream> | null = null;
   readonly #subscribers = new HookList<Subscriber<Stream>>();
-  /** In an object of its own: the same function may be set again. */
-  #set: { readonly handler: StreamHandler } | null = null;
+  /** In an object of its own: the same function may be registered again. */
+  #registered: { readonly handler: StreamHandler } | null = null;
   /** `null` if every stream goes to the handlers. */
   gate: Gate | null = null;
   /** Whether this side is an acceptor without `onHello`: its handlers are for ordinary streams (C13). */
@@ -98,10 +98,10 @@ export class IncomingStreams {
   /** Sets the only handler. A second one replaces the first, with a warning. */
   setHandler(handler: StreamHandler): Remove {
     checkFunction('onStream', handler);
-    if (this.#set !== null) log('warn', 'a second onStream handler replaces the first; there is one per peer');
-    const set = (this.#set = { handler });
+    if (this.#registered !== null) log('warn', 'a second onStream handler replaces the first; there is one per peer');
+    const registered = (this.#registered = { handler });
     return () => {
-      if (set === this.#set) this.#set = null;
+      if (registered === this.#registered) this.#registered = null;
     };
   }
 
@@ -134,8 +134,8 @@ export class IncomingStreams {
         subscriber.next(stream.facade);
       });
     if (stream.isTaken || stream.cause !== null) return;
-    if (this.#set === null) this.#refuse(stream);
-    else runHandler(this.#set.handler, stream);
+    if (this.#registered === null) this.#refuse(stream);
+    else runHandler(this.#registered.handler, stream);
   }
 
   /** Ends a stream that no code takes. A refusal can be retried; the error of an operator says more. */

@@ -91,7 +91,7 @@ export class StreamStore<T> implements Store<StreamState<T>> {
   after(open: OpenStream<T>, deps: readonly unknown[], provided: Peer | null, options: UseStreamOptions<T>): StreamStore<T> {
     checkOptions(options, OPTIONS);
     const { peer = provided, shared = false, keepValue = false } = options;
-    if (peer === this.peer && valuesEqual(deps, this.deps)) return this;
+    if (this.isOf(deps, peer)) return this;
     if (this.#unused === MOST_IN_ONE_RENDER) {
       const made = deps.findIndex((dep, at) => !valuesEqual(dep, this.deps[at]));
       throw new TypeError(
@@ -105,9 +105,14 @@ export class StreamStore<T> implements Store<StreamState<T>> {
     return next;
   }
 
-  /** Whether both stores have equal deps and one peer. */
-  isLike({ deps, peer }: StreamStore<unknown>): boolean {
+  /** Whether the stream was opened by this peer with equal deps. */
+  isOf(deps: readonly unknown[], peer: Peer | null): boolean {
     return peer === this.peer && valuesEqual(deps, this.deps);
+  }
+
+  /** Whether both stores have equal deps and one peer. */
+  isLike(other: StreamStore<unknown>): boolean {
+    return this.isOf(other.deps, other.peer);
   }
 
   readonly subscribe = (changed: () => void): (() => void) => {
